@@ -1,0 +1,1 @@
+//! Policy to plan to artifact.

@@ -1,0 +1,228 @@
+//! Shared layouts. `programs/layout.h` declares the same structs; both sides assert sizes and offsets.
+
+/// Value of the `runs` hash map, keyed by cgroup id (`u64`). A cgroup below the runs' parent that has no entry
+/// is refused everything.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Key of the run's tables in the outer maps. Switching it replaces the whole policy at once.
+    pub policy: u64,
+    /// Bits of [`flags`].
+    pub flags: u32,
+    /// Must be zero.
+    pub reserved: u32,
+}
+
+/// Bits of [`Run::flags`].
+pub mod flags {
+    /// Record program starts, forks and exits.
+    pub const RECORD_EXEC: u32 = 1;
+    /// Record allowed connects and sends.
+    pub const RECORD_CONNECT: u32 = 1 << 1;
+    /// Record allowed binds.
+    pub const RECORD_BIND: u32 = 1 << 2;
+}
+
+/// Key of a run's prefix table (`BPF_MAP_TYPE_LPM_TRIE`). `prefix_len` counts from `family`: 8 + 0..=32 for
+/// IPv4, 8 + 0..=128 for IPv6.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrefixKey {
+    /// In bits.
+    pub prefix_len: u32,
+    /// 4 or 6.
+    pub family: u8,
+    /// Network byte order; IPv4 in the first four bytes, the rest zero.
+    pub address: [u8; 16],
+    /// Must be zero.
+    pub reserved: [u8; 3],
+}
+
+/// Value of a run's prefix table: one slice of the port table for each protocol and verb.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrefixValue {
+    /// Indexed by protocol * 2 + verb (TCP 0, UDP 1; connect 0, bind 1).
+    pub slices: [PortSlice; 4],
+}
+
+/// A slice of the run's port table, sorted by port.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortSlice {
+    /// Index of the first interval.
+    pub start: u32,
+    /// How many intervals. A port that none covers is refused by rule 0.
+    pub count: u32,
+}
+
+/// Element of a run's port table (`BPF_MAP_TYPE_ARRAY`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortInterval {
+    /// First port, host byte order.
+    pub first: u16,
+    /// Last port, inclusive.
+    pub last: u16,
+    /// 1 allows; anything else refuses.
+    pub allow: u32,
+    /// The deciding rule.
+    pub rule: u32,
+}
+
+/// What an [`EventHeader`] is followed by.
+#[repr(u32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// [`ExecEvent`]: a header and the path of the program.
+    Exec = 1,
+    /// [`ForkEvent`].
+    Fork = 2,
+    /// [`ExitEvent`].
+    Exit = 3,
+    /// [`NetworkEvent`].
+    Network = 4,
+    /// [`DeviceEvent`].
+    Device = 5,
+    /// [`SysctlEvent`].
+    Sysctl = 6,
+}
+
+/// The start of every record in a run's ring.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventHeader {
+    /// `bpf_ktime_get_boot_ns`.
+    pub time_ns: u64,
+    /// The run's cgroup.
+    pub cgroup: u64,
+    /// An [`EventKind`].
+    pub kind: u32,
+    /// Thread group id in the initial PID namespace.
+    pub pid: u32,
+    /// Thread id.
+    pub tid: u32,
+    /// Real user id.
+    pub uid: u32,
+    /// `TASK_COMM_LEN`.
+    pub comm: [u8; 16],
+}
+
+/// A program was started (`sched_process_exec`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExecEvent {
+    /// Common part.
+    pub header: EventHeader,
+    /// Parent's thread group id.
+    pub parent: u32,
+    /// Bytes of path that follow this struct, without a terminator; at most 4,096.
+    pub path_len: u32,
+}
+
+/// A process was created (`sched_process_fork`; threads are not reported).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForkEvent {
+    /// Common part; the parent's.
+    pub header: EventHeader,
+    /// The child's thread group id.
+    pub child: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A process ended (`sched_process_exit` of the last thread).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitEvent {
+    /// Common part.
+    pub header: EventHeader,
+    /// As wait(2) encodes it.
+    pub status: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A network decision.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkEvent {
+    /// Common part.
+    pub header: EventHeader,
+    /// The deciding rule.
+    pub rule: u32,
+    /// 1 allowed, 0 refused.
+    pub allowed: u8,
+    /// A [`NetworkHook`].
+    pub hook: u8,
+    /// IP protocol number (6, 17, or what was refused).
+    pub protocol: u8,
+    /// 4 or 6 after translation of mapped forms; the address family as asked for where neither.
+    pub family: u8,
+    /// Host byte order.
+    pub port: u16,
+    /// Socket type (`SOCK_STREAM`, …) for socket creation, else zero.
+    pub socket_type: u16,
+    /// IP protocol asked for at socket creation, else zero.
+    pub socket_protocol: u16,
+    /// Zero.
+    pub reserved: u16,
+    /// After translation; IPv4 in the first four bytes.
+    pub address: [u8; 16],
+}
+
+/// Where a network decision was made.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NetworkHook {
+    /// `cgroup/connect4`, `cgroup/connect6`.
+    Connect = 1,
+    /// `cgroup/sendmsg4`, `cgroup/sendmsg6`.
+    Send = 2,
+    /// `cgroup/bind4`, `cgroup/bind6`.
+    Bind = 3,
+    /// `cgroup/sock_create`.
+    Create = 4,
+    /// `cgroup_skb/egress`.
+    Egress = 5,
+    /// `cgroup_skb/ingress`: a connection to a port that no rule lets the run listen on.
+    Ingress = 6,
+}
+
+/// A device was refused.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceEvent {
+    /// Common part.
+    pub header: EventHeader,
+    /// `BPF_DEVCG_DEV_CHAR` or `BPF_DEVCG_DEV_BLOCK`.
+    pub device_type: u32,
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+    /// `BPF_DEVCG_ACC_*` bits.
+    pub access: u32,
+}
+
+/// A sysctl write was refused.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SysctlEvent {
+    /// Common part.
+    pub header: EventHeader,
+    /// Name, as under /proc/sys, NUL-padded.
+    pub name: [u8; 64],
+}
+
+/// Value of the `counters` hash map, keyed by cgroup id: records wanted and records lost to a full ring, indexed
+/// by [`EventKind`] (index 0 unused).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Reservations tried.
+    pub seen: [u64; 8],
+    /// Reservations refused.
+    pub lost: [u64; 8],
+}

@@ -1,0 +1,1 @@
+//! Host capabilities, admission, launch, supervision and evidence.
