@@ -1,1 +1,2 @@
 //! Host capabilities, admission, launch, supervision and evidence.
+pub mod mask;
