@@ -1,9 +1,20 @@
 //! The policy language: text to [`ast`], [`ast`] to [`policy::Policy`], and the reference semantics.
 //!
-//! Everything here is pure. Files come from an explicit loader, the home directory and the working directory
-//! from the caller.
+//! Everything here is pure but for [`host`]. Files come from an explicit loader, the home directory and the working
+//! directory from the caller.
 
+pub mod ast;
+pub mod diagnostic;
+pub mod host;
+pub mod parse;
 pub mod pattern;
 pub mod policy;
 pub mod reference;
+pub mod resolve;
+pub mod source;
 pub mod syscall;
+
+pub use diagnostic::Diagnostic;
+pub use parse::{Parsed, parse};
+pub use resolve::{Inputs, PathResolver, Resolved, resolve};
+pub use source::{SourceFile, Span};

@@ -1,0 +1,138 @@
+//! What is wrong with a policy, where, and what to write instead.
+//!
+//! One type for every stage of the language; renderers (terminal, JSON) are leaves and live elsewhere. A code never
+//! changes its meaning, so that people can search for it and suppressions stay true.
+
+use serde::Serialize;
+
+use crate::source::Span;
+
+mod code;
+
+pub use code::Code;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The policy has a meaning, perhaps not the intended one.
+    Warning,
+    /// The policy has no meaning.
+    Error,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// Stable.
+    pub code: Code,
+    /// Error or warning.
+    pub severity: Severity,
+    /// One sentence without a full stop, that stands alone.
+    pub message: String,
+    /// What to underline.
+    pub span: Span,
+    /// What to say under the line. May be empty.
+    pub label: String,
+    /// Other places that matter.
+    pub secondary: Vec<Label>,
+    /// What to do.
+    pub help: Option<String>,
+    /// More that is true and useful.
+    pub notes: Vec<String>,
+    /// A replacement a tool can apply.
+    pub suggestion: Option<Suggestion>,
+}
+
+/// A second place, and why it matters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Label {
+    /// What to underline.
+    pub span: Span,
+    /// What to say there.
+    pub text: String,
+}
+
+/// Text that would repair the mistake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Suggestion {
+    /// What to replace; empty where something is to be inserted.
+    pub span: Span,
+    /// By what.
+    pub replacement: String,
+}
+
+impl Diagnostic {
+    /// An error.
+    #[must_use]
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, span, message.into())
+    }
+
+    /// A warning.
+    #[must_use]
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, span, message.into())
+    }
+
+    fn new(severity: Severity, code: Code, span: Span, message: String) -> Self {
+        Self {
+            code,
+            severity,
+            message,
+            span,
+            label: String::new(),
+            secondary: Vec::new(),
+            help: None,
+            notes: Vec::new(),
+            suggestion: None,
+        }
+    }
+
+    /// Says something under the underlined text.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
+        self
+    }
+
+    /// Points at a second place.
+    #[must_use]
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Proposes a replacement.
+    #[must_use]
+    pub fn suggest(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.suggestion = Some(Suggestion {
+            span,
+            replacement: replacement.into(),
+        });
+        self
+    }
+
+    /// Whether the policy has no meaning because of it.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}

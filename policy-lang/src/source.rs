@@ -1,0 +1,126 @@
+//! A policy file as text, and positions in it.
+//!
+//! Bytes that are no policy text (invalid UTF-8, too many of them) do not stop here: the file remembers what was
+//! wrong, and [`parse`](crate::parse::parse) reports it like any other mistake, with a place and a way out.
+
+use serde::Serialize;
+
+use crate::diagnostic::{Code, Diagnostic};
+
+/// The longest policy file, in bytes.
+pub const MAX_BYTES: usize = 1024 * 1024;
+
+/// A half-open range of bytes in [`SourceFile::text`], always on character boundaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// From `start` up to, not including, `end`.
+    #[must_use]
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// The smallest span that covers both.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self::new(self.start.min(other.start), self.end.max(other.end))
+    }
+}
+
+/// A file as its loader named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// For people: in diagnostics, rules and events.
+    pub name: String,
+    /// The text that spans point into. Invalid bytes were replaced by U+FFFD, and reported in `defects`.
+    pub text: String,
+    /// What made the bytes unfit. Not empty: the text is for display only.
+    defects: Vec<Diagnostic>,
+}
+
+impl SourceFile {
+    /// A file whose contents are text already.
+    #[must_use]
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::from_bytes(name, text.into().into_bytes())
+    }
+
+    /// A file as it was read. Read at most [`MAX_BYTES`]` + 1` bytes: more is an error anyway.
+    #[must_use]
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        let name = name.into();
+        if bytes.len() > MAX_BYTES {
+            let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let shown = first_line.get(..first_line.len().min(120)).unwrap_or_default();
+            let text = String::from_utf8_lossy(shown).into_owned();
+            let defect = Diagnostic::error(
+                Code::FileTooLarge,
+                Span::new(0, text.len()),
+                format!("a policy file has at most {MAX_BYTES} bytes"),
+            )
+            .label("this file is longer; only its first line is shown")
+            .help("split the policy, or replace long lists of paths by a directory or a glob");
+            return Self {
+                name,
+                text,
+                defects: vec![defect],
+            };
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Self {
+                name,
+                text,
+                defects: Vec::new(),
+            },
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let byte = error.as_bytes().get(valid).copied().unwrap_or_default();
+                let end = (valid + '\u{fffd}'.len_utf8()).min(text.len());
+                let defect = Diagnostic::error(
+                    Code::InvalidUtf8,
+                    Span::new(valid, end),
+                    "a policy file is UTF-8 text, and this one is not",
+                )
+                .label(format!("byte 0x{byte:02x} does not belong here"))
+                .help("save the file as UTF-8; Remit does not guess another encoding");
+                Self {
+                    name,
+                    text,
+                    defects: vec![defect],
+                }
+            }
+        }
+    }
+
+    /// What made the bytes unfit as policy text, if anything.
+    #[must_use]
+    pub fn defects(&self) -> &[Diagnostic] {
+        &self.defects
+    }
+
+    /// Line and column of a byte offset. Both count from 1; columns count characters.
+    #[must_use]
+    pub fn position(&self, offset: usize) -> (u32, u32) {
+        let before = self.text.get(..offset).unwrap_or(&self.text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        (
+            u32::try_from(line).unwrap_or(u32::MAX),
+            u32::try_from(column).unwrap_or(u32::MAX),
+        )
+    }
+
+    /// The text under a span.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.start..span.end).unwrap_or_default()
+    }
+}
