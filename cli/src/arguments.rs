@@ -1,0 +1,259 @@
+//! The command line. Everything a person can type, and the help they read first.
+
+mod examples;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// Contains an agent's run to what a reviewed policy grants.
+#[derive(Debug, Parser)]
+#[command(name = "remit", version, max_term_width = 100, after_help = examples::TOP)]
+#[command(disable_help_subcommand = true, propagate_version = true)]
+pub(crate) struct Cli {
+    /// When to use colour; `auto` looks at the terminal, `NO_COLOR` and `TERM`
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// If the stream is a terminal and NO_COLOR is not set
+    Auto,
+    /// Even into a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For a person
+    Text,
+    /// For a program: one JSON document on stdout
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check policies and report everything wrong with them
+    #[command(after_help = examples::CHECK)]
+    Check(Check),
+    /// Compile a policy to the artifact that is reviewed and run
+    #[command(after_help = examples::COMPILE)]
+    Compile(Compile),
+    /// Show what enforces each rule, and whether this host can
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(Explain),
+    /// Run a command within a policy (needs root)
+    #[command(after_help = examples::RUN)]
+    Run(Run),
+    /// Show what this kernel offers, what is missing, and what that costs
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(Doctor),
+    /// Finish runs whose enforcer died, as the next run would (needs root)
+    #[command(after_help = examples::RECOVER)]
+    Recover(InstanceOnly),
+    /// Remove everything Remit keeps on this host (needs root)
+    #[command(after_help = examples::UNLOAD)]
+    Unload(InstanceOnly),
+    /// Work with recorded events
+    #[command(subcommand)]
+    Events(Events),
+    /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(Completions),
+}
+
+/// What a policy is resolved with.
+#[derive(Debug, Args)]
+pub(crate) struct Bindings {
+    /// Bind a parameter of the policy; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<Parameter>,
+    /// What `~` means [default: the home of the user who called, also under sudo]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) home: Option<PathBuf>,
+    /// What relative paths and parameters of type `path` start from [default: the current directory]
+    #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// `name=value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// A name the policy declares with `param`.
+    pub(crate) name: String,
+    /// Text; the resolver gives it its type.
+    pub(crate) value: String,
+}
+
+impl FromStr for Parameter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some(("", _)) => Err("the name before `=` is empty".to_owned()),
+            Some((name, value)) => Ok(Self {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            }),
+            None => Err(format!("no `=` in it; write `--param {text}=VALUE`")),
+        }
+    }
+}
+
+/// `remit check`.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Policy files
+    #[arg(required = true, value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policies: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// How to write the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// `remit compile`.
+#[derive(Debug, Args)]
+pub(crate) struct Compile {
+    /// Policy file
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    /// Where to write the artifact; `-` is stdout
+    #[arg(long, short, value_name = "FILE.ron", default_value = "-", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+}
+
+/// `remit explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Policy file or compiled artifact
+    #[arg(value_name = "POLICY|ARTIFACT", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// Show the built-in floor too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How to write the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// `remit run`.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Policy file or compiled artifact
+    #[arg(value_name = "POLICY|ARTIFACT", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    /// The command and its arguments, after `--`
+    #[arg(last = true, required = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// Append events as JSON lines to a file; `-` is stdout
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) events: Option<PathBuf>,
+    /// Do not write a line to stderr for each refusal
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) instance: InstanceName,
+}
+
+/// `remit doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// How to write the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Commands that speak of an instance and nothing else.
+#[derive(Debug, Args)]
+pub(crate) struct InstanceOnly {
+    #[command(flatten)]
+    pub(crate) instance: InstanceName,
+    /// How to write the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Which of several independent installations on one host.
+#[derive(Debug, Args)]
+pub(crate) struct InstanceName {
+    /// Name of the cgroup, the state directory and the pins this belongs to
+    #[arg(long = "instance", value_name = "NAME", default_value = "remit")]
+    pub(crate) name: String,
+}
+
+/// `remit events`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Events {
+    /// Check that an event file has no gap and no edit
+    #[command(after_help = examples::EVENTS_VERIFY)]
+    Verify(EventsVerify),
+}
+
+/// `remit events verify`.
+#[derive(Debug, Args)]
+pub(crate) struct EventsVerify {
+    /// Event file written by `remit run --events`; `-` is stdin
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// How to write the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// `remit completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory as _;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_parameter_keeps_every_equals_sign_after_the_first() {
+        let parameter: Parameter = "filter=a=b".parse().unwrap();
+        assert_eq!(
+            (parameter.name.as_str(), parameter.value.as_str()),
+            ("filter", "a=b")
+        );
+    }
+
+    #[test]
+    fn a_parameter_without_a_value_says_how_to_write_one() {
+        assert_eq!(
+            "port".parse::<Parameter>().unwrap_err(),
+            "no `=` in it; write `--param port=VALUE`"
+        );
+        assert_eq!(
+            "=1".parse::<Parameter>().unwrap_err(),
+            "the name before `=` is empty"
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! The `Examples:` part of each help page. A test runs every line that starts with `$ `.
+
+pub(super) const TOP: &str = "\
+Exit codes:
+  0         done; for `run`, the command's own code
+  1         a policy has errors, or the operation failed
+  2         the command line is wrong
+  125       `run`: Remit itself failed or refused to start
+  126, 127  `run`: the command is not executable, or was not found
+  128+n     `run`: the command was ended by signal n
+
+Examples:
+  $ remit check build.remit
+  $ remit doctor";
+
+pub(super) const CHECK: &str = "\
+Exits 0 when every policy is free of errors, 1 when one is not.
+
+Examples:
+  $ remit check build.remit
+  $ remit check build.remit review.remit
+  $ remit check build.remit --param workspace=/srv/checkout --format json";
+
+pub(super) const COMPILE: &str = "\
+The artifact is readable RON with its digest inside. The same policy, parameters and resolved paths give the same
+bytes, so a rebuilt artifact can be compared with the reviewed one.
+
+Examples:
+  $ remit compile build.remit -o build.ron
+  $ remit compile build.remit --param workspace=/srv/checkout";
+
+pub(super) const EXPLAIN: &str = "\
+How to read it: a rule is `enforced` when every mechanism it needs is here and exact, `partly` when something it says
+is not covered (the reason follows), `unenforceable` when this host lacks what it needs. A run is refused while a rule
+is not enforced, unless the rule says `permit degraded`.
+
+Examples:
+  $ remit explain build.remit
+  $ remit explain build.ron --all
+  $ remit explain build.remit --format json";
+
+pub(super) const RUN: &str = "\
+CMD starts with nothing but what the policy grants and descriptors 0, 1 and 2. Each refusal is one line on stderr,
+with the rule and its reason.
+
+Exits with CMD's own code; 125 when Remit failed or refused, 126 when CMD is not executable, 127 when it was not
+found, 128+n when signal n ended it.
+
+Examples:
+  $ remit run build.remit -- true
+  $ remit run build.remit --events events.jsonl -- ls
+  $ remit run build.ron --quiet -- sh -c 'exit 0'";
+
+pub(super) const DOCTOR: &str = "\
+Exits 0 when every mechanism is available, 1 when one is missing.
+
+Examples:
+  $ remit doctor
+  $ remit doctor --format json";
+
+pub(super) const RECOVER: &str = "\
+Kills what is left of runs whose enforcer is gone and removes what they kept. Live runs are not touched. Every
+`remit run` does this first; call it by hand after a crash when no run follows.
+
+Examples:
+  $ remit recover
+  $ remit recover --instance nightly";
+
+pub(super) const UNLOAD: &str = "\
+Removes the cgroup, the pinned programs and maps and the state directory of an instance, and restores audit settings.
+Refuses while a run is alive.
+
+Examples:
+  $ remit unload
+  $ remit unload --instance nightly";
+
+pub(super) const EVENTS_VERIFY: &str = "\
+Exits 0 when sequence numbers and the hash chain are whole, 1 when they are not.
+
+Examples:
+  $ remit events verify events.jsonl";
+
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  $ remit completions bash
+  $ remit completions zsh
+  $ remit completions fish";

@@ -1,0 +1,30 @@
+//! One module per command; each takes its arguments and returns the exit code.
+
+mod completions;
+
+use std::process::ExitCode;
+
+use crate::arguments::{Cli, Command};
+use crate::exit;
+use crate::render::{Surface, failure};
+
+/// Runs the command that was asked for and reports how it failed, once.
+pub(crate) fn dispatch(cli: Cli) -> ExitCode {
+    let failed = match &cli.command {
+        Command::Run(_) => exit::RUN_FAILED,
+        _ => exit::FAILED,
+    };
+    let result = match cli.command {
+        Command::Completions(arguments) => completions::run(&arguments),
+        _ => Err(anyhow::anyhow!("this build has no stages to run yet")),
+    };
+    match result {
+        Ok(code) => code,
+        // The reader of our output went away: it has seen what it wanted.
+        Err(error) if failure::is_broken_pipe(&error) => ExitCode::from(failed),
+        Err(error) => {
+            failure::print(&error, Surface::stderr(cli.color));
+            ExitCode::from(failed)
+        }
+    }
+}
