@@ -1,5 +1,6 @@
 //! One module per command; each takes its arguments and returns the exit code.
 
+mod check;
 mod completions;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         _ => exit::FAILED,
     };
     let result = match cli.command {
+        Command::Check(arguments) => check::run(&arguments, cli.color),
         Command::Completions(arguments) => completions::run(&arguments),
         _ => Err(anyhow::anyhow!("this build has no stages to run yet")),
     };

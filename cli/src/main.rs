@@ -6,6 +6,7 @@
 mod arguments;
 mod command;
 mod exit;
+mod input;
 mod render;
 
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! Leaves: they turn values into text for a person or JSON for a program, and nothing depends on them.
 
+pub(crate) mod diagnostic;
 pub(crate) mod failure;
+pub(crate) mod json;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd;
