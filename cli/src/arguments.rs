@@ -11,9 +11,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 /// Contains an agent's run to what a reviewed policy grants.
 #[derive(Debug, Parser)]
 #[command(name = "remit", version, max_term_width = 100, after_help = examples::TOP)]
-#[command(disable_help_subcommand = true, propagate_version = true)]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// When to use colour; `auto` looks at the terminal, `NO_COLOR` and `TERM`
+    /// Colour output; `auto` looks at the terminal, NO_COLOR and TERM
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
     /// What to do.
@@ -21,23 +21,18 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// When to use colour.
+/// When to use colour. The variants carry no help of their own, so that `--help` lists them on one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// If the stream is a terminal and NO_COLOR is not set
     Auto,
-    /// Even into a pipe
     Always,
-    /// Not at all
     Never,
 }
 
-/// How results are written.
+/// How results are written: for a person, or for a program as one JSON document on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For a person
     Text,
-    /// For a program: one JSON document on stdout
     Json,
 }
 
@@ -119,7 +114,7 @@ pub(crate) struct Check {
     pub(crate) policies: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
-    /// How to write the result
+    /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
@@ -148,7 +143,7 @@ pub(crate) struct Explain {
     /// Show the built-in floor too
     #[arg(long)]
     pub(crate) all: bool,
-    /// How to write the result
+    /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
@@ -177,7 +172,7 @@ pub(crate) struct Run {
 /// `remit doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// How to write the result
+    /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
@@ -187,7 +182,7 @@ pub(crate) struct Doctor {
 pub(crate) struct InstanceOnly {
     #[command(flatten)]
     pub(crate) instance: InstanceName,
-    /// How to write the result
+    /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
@@ -214,7 +209,7 @@ pub(crate) struct EventsVerify {
     /// Event file written by `remit run --events`; `-` is stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// How to write the result
+    /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod doctor;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Check(arguments) => check::run(&arguments, cli.color),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
         _ => Err(anyhow::anyhow!("this build has no stages to run yet")),
     };
     match result {

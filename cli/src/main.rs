@@ -14,22 +14,28 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os();
-    if arguments.next().is_some_and(|name| name == "remit-launch") {
-        return exit::RUN_FAILED.into();
+    if enforcer::launch::requested() {
+        return enforcer::launch::main();
     }
-    let is_run = arguments.find(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
-    let is_run = is_run.is_some_and(|argument| argument == "run");
     match arguments::Cli::try_parse() {
         Ok(cli) => command::dispatch(cli),
         Err(error) => {
             // Help and version are not failures. A reader that went away is no reason to complain.
             let _ = error.print();
-            match (error.use_stderr(), is_run) {
+            match (error.use_stderr(), asks_for_run()) {
                 (false, _) => ExitCode::SUCCESS,
                 (true, true) => exit::RUN_FAILED.into(),
                 (true, false) => exit::USAGE.into(),
             }
         }
     }
+}
+
+/// Whether the command line that could not be read was meant for `run`, whose callers take every code below 125 for
+/// the command's own.
+fn asks_for_run() -> bool {
+    let command = std::env::args_os()
+        .skip(1)
+        .find(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
+    command.is_some_and(|argument| argument == "run")
 }

@@ -3,6 +3,7 @@
 pub(crate) mod diagnostic;
 pub(crate) mod failure;
 pub(crate) mod json;
+pub(crate) mod table;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd;

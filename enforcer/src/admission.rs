@@ -136,6 +136,14 @@ const BASE: [Capability; 7] = [
     Capability::Audit,
 ];
 
+/// What stands in the way of every run on this host, whatever its policy says. Empty when nothing does.
+#[must_use]
+pub fn obstacles(capabilities: &Capabilities) -> Vec<String> {
+    BASE.iter()
+        .filter_map(|capability| capabilities.require(*capability).err())
+        .collect()
+}
+
 /// How far each rule is enforced here, in the order of the artifact's rules.
 #[must_use]
 pub fn assess(artifact: &Artifact, capabilities: &Capabilities) -> Vec<RuleStatus> {
@@ -155,9 +163,8 @@ pub fn assess(artifact: &Artifact, capabilities: &Capabilities) -> Vec<RuleStatu
 /// # Errors
 /// Every requirement, rule and base capability that is missing.
 pub fn admit(artifact: Artifact, capabilities: &Capabilities) -> Result<Admitted, Refusal> {
-    let mut reasons: Vec<Reason> = BASE
-        .iter()
-        .filter_map(|capability| capabilities.require(*capability).err())
+    let mut reasons: Vec<Reason> = obstacles(capabilities)
+        .into_iter()
         .map(|missing| Reason::Base { missing })
         .collect();
     reasons.extend(defects(&artifact).map(Reason::Artifact));

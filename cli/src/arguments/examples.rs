@@ -22,7 +22,7 @@ Examples:
   $ remit check build.remit --param workspace=/srv/checkout --format json";
 
 pub(super) const COMPILE: &str = "\
-The artifact is readable RON with its digest inside. The same policy, parameters and resolved paths give the same
+The artifact is readable RON with its digest inside. The same policy, parameters and resolved paths give the same \
 bytes, so a rebuilt artifact can be compared with the reviewed one.
 
 Examples:
@@ -30,8 +30,8 @@ Examples:
   $ remit compile build.remit --param workspace=/srv/checkout";
 
 pub(super) const EXPLAIN: &str = "\
-How to read it: a rule is `enforced` when every mechanism it needs is here and exact, `partly` when something it says
-is not covered (the reason follows), `unenforceable` when this host lacks what it needs. A run is refused while a rule
+How to read it: a rule is `enforced` when every mechanism it needs is here and exact, `partly` when something it says \
+is not covered (the reason follows), `unenforceable` when this host lacks what it needs. A run is refused while a rule \
 is not enforced, unless the rule says `permit degraded`.
 
 Examples:
@@ -40,10 +40,10 @@ Examples:
   $ remit explain build.remit --format json";
 
 pub(super) const RUN: &str = "\
-CMD starts with nothing but what the policy grants and descriptors 0, 1 and 2. Each refusal is one line on stderr,
+CMD starts with nothing but what the policy grants and descriptors 0, 1 and 2. Each refusal is one line on stderr, \
 with the rule and its reason.
 
-Exits with CMD's own code; 125 when Remit failed or refused, 126 when CMD is not executable, 127 when it was not
+Exits with CMD's own code; 125 when Remit failed or refused, 126 when CMD is not executable, 127 when it was not \
 found, 128+n when signal n ended it.
 
 Examples:
@@ -52,14 +52,14 @@ Examples:
   $ remit run build.ron --quiet -- sh -c 'exit 0'";
 
 pub(super) const DOCTOR: &str = "\
-Exits 0 when every mechanism is available, 1 when one is missing.
+Exits 0 when policies can be enforced on this host by this user, 1 when they cannot.
 
 Examples:
   $ remit doctor
   $ remit doctor --format json";
 
 pub(super) const RECOVER: &str = "\
-Kills what is left of runs whose enforcer is gone and removes what they kept. Live runs are not touched. Every
+Kills what is left of runs whose enforcer is gone and removes what they kept. Live runs are not touched. Every \
 `remit run` does this first; call it by hand after a crash when no run follows.
 
 Examples:
@@ -67,7 +67,7 @@ Examples:
   $ remit recover --instance nightly";
 
 pub(super) const UNLOAD: &str = "\
-Removes the cgroup, the pinned programs and maps and the state directory of an instance, and restores audit settings.
+Removes the cgroup, the pinned programs and maps and the state directory of an instance, and restores audit settings. \
 Refuses while a run is alive.
 
 Examples:
