@@ -4,9 +4,19 @@
 //! symbolic link. The enforcer opens them with `RESOLVE_NO_SYMLINKS` and refuses when that changed. A glob is
 //! matched when the run starts.
 
+pub mod glob;
+mod index;
+pub mod path;
+mod plan;
+mod region;
+
 use serde::{Deserialize, Serialize};
 
 use crate::rule::{Effect, RuleId};
+
+pub use index::FileIndex;
+pub use plan::{PRIVATE, regions};
+pub use region::{LandlockRule, Node, NodeKind, Private, Region, RegionTree, Rights, View, Withheld};
 
 /// Everything the mount plan and the Landlock rule set are made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +42,8 @@ pub struct PathRule {
     pub pattern: PathPattern,
     /// A literal that does not exist is skipped (and reported) instead of refused.
     pub if_present: bool,
-    /// Indices into [`FilesystemPlan::rules`] of the rules this one yields to: same access, and a set of paths
-    /// strictly inside this one's.
+    /// Indices into [`FilesystemPlan::rules`] of rules this one yields to: same access, and a set of paths strictly
+    /// inside this one's. A set inside a listed set need not be listed: what is in it is in the listed one too.
     pub yields_to: Vec<u32>,
 }
 
@@ -69,4 +79,10 @@ pub struct Scratch {
     pub path: String,
     /// Size limit in bytes.
     pub size_bytes: u64,
+}
+
+/// Decides one access to one path. To decide many, keep a [`FileIndex`].
+#[must_use]
+pub fn decide(plan: &FilesystemPlan, access: FileAccess, path: &str) -> (Effect, RuleId) {
+    FileIndex::new(plan).decide(access, path)
 }

@@ -87,8 +87,11 @@ pub struct Lowering {
     pub mechanism: Mechanism,
     /// What the host must offer for that.
     pub needs: Vec<Need>,
-    /// What this mechanism cannot do for this rule on any kernel, or nothing when it is exact.
+    /// What this mechanism cannot do for this rule on any kernel, or nothing when it is exact. A gap makes the rule
+    /// partly enforced.
     pub gap: Option<String>,
+    /// A side effect on what other rules grant: never less strict than the policy, so no gap.
+    pub note: Option<String>,
 }
 
 /// The kernel (or launcher) mechanism that enforces a rule. Events name it in the same words.
