@@ -6,6 +6,7 @@
 pub mod ast;
 pub mod diagnostic;
 pub mod host;
+pub mod inclusion;
 pub mod parse;
 pub mod pattern;
 pub mod policy;
