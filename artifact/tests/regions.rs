@@ -71,14 +71,14 @@ fn permitted(tree: &RegionTree, path: &str) -> Vec<FileAccess> {
 }
 
 #[test]
-fn nothing_granted_is_a_read_only_tree_without_landlock_rules() {
+fn nothing_granted_is_left_to_landlock_which_records() {
     let tree = regions(&FilesystemPlan::default(), &[]);
     let paths: Vec<_> = tree.regions.iter().map(|region| region.path.as_str()).collect();
     assert_eq!(paths, ["/", "/dev", "/proc", "/run", "/tmp"]);
     assert!(
         tree.regions
             .iter()
-            .all(|region| region.read_only && region.no_exec)
+            .all(|region| !region.read_only && !region.no_exec)
     );
     assert!(tree.landlock.is_empty());
     assert!(permitted(&tree, "/etc/passwd").is_empty());
@@ -228,4 +228,26 @@ fn a_denied_path_in_a_scratch_is_closed_before_the_run_can_make_it() {
     assert_eq!(region(&tree, "/tmp/a/b").unwrap().view, View::Mask);
     assert_eq!(permitted(&tree, "/tmp/a/f"), [Read, Write]);
     assert!(permitted(&tree, "/tmp/a/b/c").is_empty());
+}
+
+#[test]
+fn mounts_refuse_only_where_landlock_cannot() {
+    let plan = plan(&[
+        (Effect::Allow, &[Read, Execute], "/usr"),
+        (Effect::Allow, &[Read], "/etc"),
+        (Effect::Allow, &[Read, Write], "/w"),
+        (Effect::Deny, &[Write], "/w/protected"),
+        (Effect::Allow, &ALL, "/w/bin"),
+    ]);
+    let tree = regions(
+        &plan,
+        &directories(&["/usr", "/etc", "/w", "/w/protected", "/w/bin"]),
+    );
+    let attributes = |path| region(&tree, path).map(|region| (region.read_only, region.no_exec));
+    assert_eq!(attributes("/"), Some((false, false)));
+    assert_eq!(attributes("/usr"), None);
+    assert_eq!(attributes("/etc"), Some((false, true)));
+    assert_eq!(attributes("/w"), Some((false, true)));
+    assert_eq!(attributes("/w/protected"), Some((true, true)));
+    assert_eq!(attributes("/w/bin"), Some((false, false)));
 }

@@ -115,12 +115,11 @@ impl Builder {
             .open
             .last()
             .map_or((0, Rights::NONE), |frame| (frame.region, frame.flow));
-        // A read-only mount does not stop writes to FIFOs, sockets and devices, and nothing but a mask stops reads.
         let hidden =
             (flow.read && !rights.read) || (site.kind == NodeKind::Special && flow.write && !rights.write);
         let outcome = match self.regions.get(enclosing) {
             None => Outcome::Region(View::Base),
-            Some(enclosing) => outcome(index, site, rights, hidden, enclosing),
+            Some(enclosing) => outcome(index, site, rights, flow, enclosing),
         };
         if hidden && !rights.is_empty() && !matches!(outcome, Outcome::Absent) {
             self.withheld.push(Withheld {
@@ -132,7 +131,7 @@ impl Builder {
             Outcome::Absent => return,
             Outcome::Same => enclosing,
             Outcome::Region(view) => {
-                self.regions.push(region(site.path, site.kind, view, rights));
+                self.regions.push(region(site, view, rights, flow));
                 self.regions.len() - 1
             }
         };
@@ -181,6 +180,7 @@ impl Builder {
                 Some(Region {
                     kind: NodeKind::Directory,
                     view: View::InPlace,
+                    rights: above.rights,
                     read_only: above.read_only,
                     no_exec: above.no_exec,
                     skeleton: Vec::new(),
@@ -233,9 +233,10 @@ fn outcome(
     index: &FileIndex<'_>,
     site: &Site<'_>,
     rights: Rights,
-    hidden: bool,
+    flow: Rights,
     enclosing: &Region,
 ) -> Outcome {
+    let hidden = is_hidden(site, rights, flow);
     let granted_by_name = || index.exactly(site.path).any(|rule| rule.effect == Effect::Allow);
     match enclosing.view {
         View::Mask if hidden => Outcome::Same,
@@ -252,7 +253,7 @@ fn outcome(
         View::Private(Private::Empty | Private::Scratch(_)) => {
             let stricter = is_writable(enclosing)
                 && index.exactly(site.path).next().is_some()
-                && (hidden || !rights.write || (!enclosing.no_exec && !rights.execute));
+                && (hidden || !rights.write || (enclosing.rights.execute && !rights.execute));
             if !hidden && site.exists && granted_by_name() {
                 Outcome::Region(View::Host)
             } else if stricter && (hidden || rights.is_empty()) {
@@ -264,7 +265,10 @@ fn outcome(
             }
         }
         View::Private(Private::Proc | Private::Devices) | View::Base | View::InPlace | View::Host => {
-            let differs = enclosing.read_only == rights.write || enclosing.no_exec == rights.execute;
+            let own = region(site, View::InPlace, rights, flow);
+            let differs = own.rights.write != enclosing.rights.write
+                || own.read_only != enclosing.read_only
+                || own.no_exec != enclosing.no_exec;
             if !site.exists {
                 Outcome::Absent
             } else if differs && site.kind != NodeKind::Special {
@@ -283,25 +287,33 @@ const fn starts_empty(view: View) -> bool {
     )
 }
 
-fn region(path: &str, kind: NodeKind, view: View, rights: Rights) -> Region {
-    let masked = matches!(view, View::Mask);
+/// Whether only a mask will do: nothing else stops reads that flow down, and a read-only mount does not stop writes
+/// to FIFOs, sockets and devices.
+fn is_hidden(site: &Site<'_>, rights: Rights, flow: Rights) -> bool {
+    (flow.read && !rights.read) || (site.kind == NodeKind::Special && flow.write && !rights.write)
+}
+
+fn region(site: &Site<'_>, view: View, rights: Rights, flow: Rights) -> Region {
+    let rights = if view == View::Mask { Rights::NONE } else { rights };
+    let something = rights.read || rights.write || flow.execute;
     Region {
-        path: path.to_owned(),
-        kind,
+        path: site.path.to_owned(),
+        kind: site.kind,
         view,
-        read_only: masked || !rights.write,
-        no_exec: masked || !rights.execute,
+        rights,
+        read_only: flow.write && !rights.write,
+        no_exec: something && !rights.execute,
         skeleton: Vec::new(),
     }
 }
 
-fn is_writable(region: &Region) -> bool {
-    !region.read_only
+const fn is_writable(region: &Region) -> bool {
+    region.rights.write
 }
 
-fn takes_away(above: &Region, region: &Region) -> bool {
-    (!above.read_only && region.read_only)
-        || (!above.no_exec && region.no_exec)
+const fn takes_away(above: &Region, region: &Region) -> bool {
+    (above.rights.write && !region.rights.write)
+        || (above.rights.execute && !region.rights.execute)
         || matches!(region.view, View::Mask)
 }
 

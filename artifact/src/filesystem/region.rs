@@ -106,9 +106,14 @@ pub struct Region {
     pub kind: NodeKind,
     /// What the run finds there.
     pub view: View,
-    /// `MOUNT_ATTR_RDONLY`: write is not granted here.
+    /// What is granted here, in the end. Nothing in a mask.
+    pub rights: Rights,
+    /// `MOUNT_ATTR_RDONLY`, because a Landlock right to write flows down to here and is not granted here. Where
+    /// none does, Landlock refuses and records; whoever owns files there is to be kept from changing their mode or
+    /// times by a read-only mount all the same, see [`Self::rights`].
     pub read_only: bool,
-    /// `MOUNT_ATTR_NOEXEC`: execute is not granted here.
+    /// `MOUNT_ATTR_NOEXEC`, because execute is not granted where something else is: what can be read can be
+    /// mapped as code, and Landlock has no say in that.
     pub no_exec: bool,
     /// For [`View::Mask`] and [`View::Private`]: the directories that lead to regions inside, and the mount
     /// points of those regions, each after its parent. The rest of the place stays empty.
