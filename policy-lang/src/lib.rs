@@ -13,6 +13,7 @@ pub mod policy;
 pub mod reference;
 pub mod resolve;
 pub mod source;
+pub mod suggest;
 pub mod syscall;
 
 pub use diagnostic::Diagnostic;

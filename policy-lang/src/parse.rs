@@ -1,13 +1,28 @@
 //! Text to [`Ast`].
+//!
+//! Three looks: [`lexical`] bounds the text, the grammar reads it, and where the grammar had to skip something
+//! [`expected`] says what should have stood there. So one file gives several diagnostics, in bounded time.
+
+use pest::Parser as _;
 
 use crate::ast::Ast;
-use crate::diagnostic::Diagnostic;
-use crate::source::SourceFile;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{SourceFile, Span};
 
-/// What parsing gives: with errors in it there may be no tree.
+mod build;
+mod expected;
+mod grammar;
+mod lexical;
+
+use grammar::{Grammar, Rule};
+
+/// More than this many findings help nobody.
+const MAX_DIAGNOSTICS: usize = 64;
+
+/// What parsing gives.
 #[derive(Debug, Clone)]
 pub struct Parsed {
-    /// The tree, as far as it could be read. Absent only if nothing useful could.
+    /// The tree, as far as it could be read: [`Ast::complete`] says whether that is all of it.
     pub ast: Option<Ast>,
     /// In source order.
     pub diagnostics: Vec<Diagnostic>,
@@ -16,8 +31,76 @@ pub struct Parsed {
 /// Parses a file. Never fails as a function: mistakes are diagnostics, several for each file.
 #[must_use]
 pub fn parse(source: &SourceFile) -> Parsed {
-    Parsed {
-        ast: None,
-        diagnostics: source.defects().to_vec(),
+    if !source.defects().is_empty() {
+        return Parsed {
+            ast: None,
+            diagnostics: source.defects().to_vec(),
+        };
     }
+    let scan = lexical::scan(source);
+    if !scan.parsable {
+        return Parsed {
+            ast: None,
+            diagnostics: scan.diagnostics,
+        };
+    }
+    let (mut ast, found) = match Grammar::parse(Rule::file, &source.text) {
+        Ok(pairs) => build::build(pairs, source),
+        // The grammar accepts every text; if it ever did not, the file would still be refused.
+        Err(_) => (
+            None,
+            vec![
+                Diagnostic::error(
+                    Code::UnexpectedToken,
+                    Span::new(0, first_character(&source.text)),
+                    "this file could not be read as a policy",
+                )
+                .help("this is a fault of Remit; please report it with the file"),
+            ],
+        ),
+    };
+
+    // A string that does not end also derails the statement around it: say only the former.
+    let lexical_errors: Vec<Span> = scan
+        .diagnostics
+        .iter()
+        .filter(|found| found.is_error())
+        .map(|found| found.span)
+        .collect();
+    let mut diagnostics = scan.diagnostics;
+    diagnostics.extend(found.into_iter().filter(|found| {
+        !lexical_errors
+            .iter()
+            .any(|error| error.start <= found.span.end && found.span.start <= error.end)
+    }));
+    diagnostics.sort_by_key(|found| (found.span.start, found.span.end));
+    truncate(&mut diagnostics);
+
+    if let Some(ast) = &mut ast {
+        ast.complete &= !diagnostics.iter().any(Diagnostic::is_error) && lexical_errors.is_empty();
+    }
+    Parsed { ast, diagnostics }
+}
+
+fn first_character(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
+}
+
+/// Keeps the first findings and counts the others.
+pub(crate) fn truncate(diagnostics: &mut Vec<Diagnostic>) {
+    let more = diagnostics.len().saturating_sub(MAX_DIAGNOSTICS);
+    let Some(first_dropped) = diagnostics.get(MAX_DIAGNOSTICS) else {
+        return;
+    };
+    let span = first_dropped.span;
+    diagnostics.truncate(MAX_DIAGNOSTICS);
+    diagnostics.push(
+        Diagnostic::error(
+            Code::TooManyErrors,
+            span,
+            format!("{more} more findings are not shown"),
+        )
+        .label("the next one is here")
+        .help("repair the ones above first"),
+    );
 }

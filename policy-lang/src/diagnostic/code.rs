@@ -58,6 +58,79 @@ codes! {
     PolicyCount = "R0110",
     /// More mistakes than are shown.
     TooManyErrors = "R0111",
+    /// The lines of the file end with CR LF.
+    CarriageReturns = "R0112",
+    /// The same thing is said twice.
+    Repeated = "R0113",
+
+    /// A parameter that no `param` declares.
+    UnknownParameter = "R0201",
+    /// A parameter without a value and without a default.
+    MissingParameter = "R0202",
+    /// A value that is not of its parameter's type.
+    ParameterType = "R0203",
+    /// A parameter in a place that its type cannot fill.
+    ParameterPlace = "R0204",
+    /// A syscall group that does not exist.
+    UnknownGroup = "R0205",
+    /// A system call that does not exist.
+    UnknownSyscall = "R0206",
+    /// An argument that the system call does not have.
+    UnknownArgument = "R0207",
+    /// A constant that is not known.
+    UnknownConstant = "R0208",
+    /// A requirement that is not known.
+    UnknownRequirement = "R0209",
+    /// A number or a unit that does not fit its place.
+    BadQuantity = "R0210",
+    /// A path that is not a path a policy can name.
+    BadPath = "R0211",
+    /// A glob that is malformed.
+    BadGlob = "R0212",
+    /// An address or a prefix that is malformed.
+    BadAddress = "R0213",
+    /// A prefix with bits behind its length.
+    HostBits = "R0214",
+    /// A port or a range of ports that is malformed.
+    BadPort = "R0215",
+    /// An IPv6 address that stands for an IPv4 address.
+    EmbeddedAddress = "R0216",
+    /// A name that no environment variable can have.
+    BadVariable = "R0217",
+    /// An identity that a run cannot have.
+    BadIdentity = "R0218",
+    /// A predicate that can never hold, or that a test cannot use.
+    BadPredicate = "R0219",
+    /// A text that is empty or does not fit its place.
+    BadText = "R0220",
+
+    /// A path that does not exist on this host.
+    AbsentPath = "R0301",
+    /// A rule on a symbolic link protects what it points to, not the link.
+    LinkedPath = "R0302",
+    /// A path that cannot be looked up.
+    UnreadablePath = "R0303",
+    /// `if present` where nothing can be absent.
+    PointlessSuffix = "R0304",
+
+    /// A rule on a host name, in a version that enforces addresses.
+    HostNameNotEnforceable = "R0401",
+    /// `ask`, in a version without approvals.
+    AskNotEnforceable = "R0402",
+    /// `broker`, in a version without a credential broker.
+    BrokerNotEnforceable = "R0403",
+    /// A workspace that is a copy, in a version that works in place.
+    WorkspaceNotEnforceable = "R0404",
+    /// `within`, in a version without ceilings.
+    WithinNotEnforceable = "R0405",
+    /// `use`, in a version without rule groups.
+    UseNotEnforceable = "R0406",
+    /// `unlock`, in a version whose floor cannot be opened.
+    UnlockNotEnforceable = "R0407",
+    /// `hide`, in a version that denies instead.
+    HideNotEnforceable = "R0408",
+    /// `record` of something that this version cannot record.
+    RecordNotEnforceable = "R0409",
 }
 
 impl fmt::Display for Code {

@@ -1,0 +1,168 @@
+//! What should have stood where the grammar could not go on.
+//!
+//! The stretch is read again by the grammar's `strict_…` rule. pest then names the rules it tried at the furthest
+//! position it reached; [`words`] knows what each is called and which words it accepts.
+
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+
+use super::grammar::{Grammar, Rule};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{SourceFile, Span};
+use crate::suggest::nearest;
+
+mod context;
+mod words;
+
+pub(super) use context::Context;
+
+/// Explains a skipped stretch. `previous` is the statement before it, which it may have been meant to go on.
+pub(super) fn explain(
+    source: &SourceFile,
+    context: Context,
+    skipped: Span,
+    previous: Option<Span>,
+) -> Vec<Diagnostic> {
+    let text = source.text.as_str();
+    let first = token(text, skipped.start);
+    if let Some(found) = context.misplaced(source.slice(first), first, skipped, text) {
+        return vec![found];
+    }
+    let start = previous.map_or(skipped.start, |previous| previous.start);
+    let stretch = source.slice(Span::new(start, skipped.end));
+    let (at, expected) = match Grammar::parse(context.strict_rule(), stretch) {
+        Ok(_) => (skipped.start, Vec::new()),
+        Err(error) => {
+            let offset = match error.location {
+                InputLocation::Pos(offset) | InputLocation::Span((offset, _)) => offset,
+            };
+            let rules = match error.variant {
+                ErrorVariant::ParsingError { positives, .. } => positives,
+                ErrorVariant::CustomError { .. } => Vec::new(),
+            };
+            (start + offset, rules)
+        }
+    };
+    let found = token(
+        text,
+        skip_space(
+            text,
+            at.max(previous.map_or(at, |previous| previous.end.min(skipped.start))),
+        ),
+    );
+    vec![describe(source, context, found, &expected)]
+}
+
+fn describe(source: &SourceFile, context: Context, found: Span, expected: &[Rule]) -> Diagnostic {
+    let written = source.slice(found);
+    let candidates = expected.iter().flat_map(|rule| words::of(*rule)).copied();
+    let is_word = written.starts_with(|first: char| first.is_ascii_alphabetic());
+    let meant = if is_word {
+        nearest(written, candidates.clone()).or_else(|| words::synonym(written, candidates))
+    } else {
+        None
+    };
+    let mut diagnostic = Diagnostic::error(
+        Code::UnexpectedToken,
+        found,
+        format!("expected {}, found {}", list(context, expected), shown(written)),
+    );
+    diagnostic = match meant {
+        Some(meant) => diagnostic
+            .label(format!("did you mean `{meant}`?"))
+            .suggest(found, meant)
+            .help(context.shape()),
+        None => diagnostic.label("this does not belong here").help(
+            words::home(written).filter(|_| is_word).map_or_else(
+                || context.shape().to_owned(),
+                |home| format!("`{written}` belongs in {home}; {}", context.shape()),
+            ),
+        ),
+    };
+    diagnostic
+}
+
+/// "`a`, `b` or `c`", with the beginnings of statements summed up.
+fn list(context: Context, expected: &[Rule]) -> String {
+    let starters = context.starters();
+    let all = !starters.is_empty() && starters.iter().all(|starter| expected.contains(starter));
+    let mut items: Vec<String> = Vec::new();
+    for rule in expected {
+        if all && starters.contains(rule) {
+            continue;
+        }
+        if let Some(name) = words::name(*rule)
+            && !items.iter().any(|item| item == name)
+        {
+            items.push(name.to_owned());
+        }
+    }
+    if all {
+        items.push(format!("a statement of {}", context.described()));
+    }
+    match items.as_slice() {
+        [] => format!("a statement of {}", context.described()),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+fn shown(written: &str) -> String {
+    match written.chars().next() {
+        None => "the end of the file".to_owned(),
+        Some('"') if written.len() > 1 => "a string".to_owned(),
+        Some(_) => format!("`{written}`"),
+    }
+}
+
+/// One token, for underlining: a word, a number, a string or a character.
+fn token(text: &str, start: usize) -> Span {
+    let rest = text.get(start..).unwrap_or_default();
+    let part_of_word = |next: char| next.is_alphanumeric() || matches!(next, '_' | '-');
+    let len = match rest.chars().next() {
+        None => 0,
+        Some('"') => string_len(rest),
+        Some('@') => {
+            1 + rest
+                .get(1..)
+                .unwrap_or_default()
+                .find(|next| !part_of_word(next))
+                .unwrap_or(rest.len() - 1)
+        }
+        Some(first) if part_of_word(first) => rest.find(|next| !part_of_word(next)).unwrap_or(rest.len()),
+        Some(first) => ["==", "!=", "<=", ">=", "::"]
+            .iter()
+            .find(|double| rest.starts_with(**double))
+            .map_or(first.len_utf8(), |double| double.len()),
+    };
+    Span::new(start, start + len)
+}
+
+fn string_len(rest: &str) -> usize {
+    let mut escaped = false;
+    for (index, next) in rest.char_indices().skip(1) {
+        match next {
+            '\n' => return index,
+            '"' if !escaped => return index + 1,
+            _ => escaped = next == '\\' && !escaped,
+        }
+    }
+    rest.len()
+}
+
+/// The first byte that is neither white space nor comment.
+fn skip_space(text: &str, mut at: usize) -> usize {
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let trimmed = rest.trim_start();
+        at += rest.len() - trimmed.len();
+        let skipped = if trimmed.starts_with("//") {
+            trimmed.find('\n').unwrap_or(trimmed.len())
+        } else if trimmed.starts_with("/*") {
+            trimmed.find("*/").map_or(trimmed.len(), |end| end + 2)
+        } else {
+            return at;
+        };
+        at += skipped;
+    }
+}
