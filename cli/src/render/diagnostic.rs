@@ -56,10 +56,12 @@ fn help(source: &SourceFile, diagnostic: &Diagnostic) -> Option<String> {
     lines.extend(diagnostic.help.clone());
     if let Some(suggestion) = &diagnostic.suggestion {
         let there = source.slice(suggestion.span);
-        lines.push(match (there.is_empty(), suggestion.replacement.is_empty()) {
-            (true, _) => format!("insert `{}`", suggestion.replacement),
+        // Line breaks and indentation matter to the tool that applies it, not to who reads it.
+        let replacement = suggestion.replacement.trim();
+        lines.push(match (there.is_empty(), replacement.is_empty()) {
+            (true, _) => format!("insert `{replacement}`"),
             (false, true) => format!("remove `{there}`"),
-            (false, false) => format!("write `{}` instead of `{there}`", suggestion.replacement),
+            (false, false) => format!("write `{replacement}` instead of `{there}`"),
         });
     }
     lines.extend(diagnostic.notes.iter().map(|note| format!("note: {note}")));
