@@ -1,1 +1,3 @@
 //! Policy to plan to artifact.
+
+pub mod seccomp;

@@ -1,0 +1,234 @@
+//! What the policy decides about one call, as a graph over its arguments.
+//!
+//! The precedence of the language is computed here: among the rules that match, those that yield to no other
+//! matching rule count, and the strictest of them decides. Which rules match is asked of the arguments one
+//! question at a time, only while the answer still matters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use policy_lang::policy::{Effect, RuleId};
+
+use super::facts::Facts;
+use super::formula::{Formula, Question};
+use super::graph::{Graph, NodeId, Verdict, Word};
+
+/// A decision that takes more states than this is refused; the filter would not fit anyway.
+const MAX_STATES: usize = 4096;
+
+/// One elementary rule, seen from one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The rule it comes from.
+    pub(super) rule: RuleId,
+    /// Its effect.
+    pub(super) effect: Effect,
+    /// When it matches: all of these.
+    pub(super) conditions: Vec<Formula>,
+    /// Positions, in the same list, of the rules it yields to. Empty for `forbid`.
+    pub(super) yields_to: Vec<usize>,
+}
+
+/// What is decided about a call.
+#[derive(Debug, Clone)]
+pub(super) struct CallDecision {
+    /// Where the filter goes for it.
+    pub(super) node: NodeId,
+    /// Rules that can be the reason for a refusal, the strictest first. The default comes last, and alone
+    /// it is left out.
+    pub(super) reasons: Vec<RuleId>,
+}
+
+/// The conditions of a call's rules take more states than can be filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooManyStates;
+
+/// Decides a call.
+pub(super) fn decide_call(
+    graph: &mut Graph,
+    candidates: &[Candidate],
+) -> Result<CallDecision, TooManyStates> {
+    let mut builder = Builder {
+        graph,
+        candidates,
+        refused: BTreeSet::new(),
+        seen: HashMap::new(),
+    };
+    let node = builder.build(&Facts::default())?;
+    let refused = builder.refused;
+    let mut reasons: Vec<RuleId> = refused.into_iter().map(|(_, rule)| rule).collect();
+    if reasons == [RuleId::DEFAULT] {
+        reasons.clear();
+    }
+    Ok(CallDecision { node, reasons })
+}
+
+struct Builder<'a> {
+    graph: &'a mut Graph,
+    candidates: &'a [Candidate],
+    /// Strictest first, then in order of writing.
+    refused: BTreeSet<(std::cmp::Reverse<Effect>, RuleId)>,
+    seen: HashMap<State, NodeId>,
+}
+
+/// All that the rest of a decision depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct State {
+    matched: Vec<usize>,
+    open: Vec<usize>,
+    facts: Facts,
+}
+
+/// What the filter does at the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Happens,
+    Refused,
+}
+
+impl Builder<'_> {
+    fn build(&mut self, facts: &Facts) -> Result<NodeId, TooManyStates> {
+        let (mut matched, mut open) = self.match_rules(facts);
+        let certain = matched.clone();
+        let counts = |position: &usize| {
+            !self.candidates.get(*position).is_none_or(|candidate| {
+                candidate
+                    .yields_to
+                    .iter()
+                    .any(|stronger| certain.contains(stronger))
+            })
+        };
+        matched.retain(counts);
+        open.retain(counts);
+
+        if let Some(outcome) = self.settled(&matched, &open) {
+            return Ok(self.finish(outcome, &matched, &open));
+        }
+        let Some(question) = self.next_question(&open, facts) else {
+            // Nothing is open and nothing is settled: not possible, and refused if it were.
+            return Ok(self.graph.leaf(Verdict::Refuse));
+        };
+        let state = State {
+            facts: facts.about(|word| self.looks_at(&open, word)),
+            matched,
+            open,
+        };
+        if let Some(node) = self.seen.get(&state) {
+            return Ok(*node);
+        }
+        let yes = self.build(&facts.with(question, true))?;
+        let no = self.build(&facts.with(question, false))?;
+        let node = self.graph.fork(question.word, question.test, yes, no);
+        if self.seen.len() >= MAX_STATES {
+            return Err(TooManyStates);
+        }
+        self.seen.insert(state, node);
+        Ok(node)
+    }
+
+    /// Rules that match for certain, and rules that may.
+    fn match_rules(&self, facts: &Facts) -> (Vec<usize>, Vec<usize>) {
+        let (mut matched, mut open) = (Vec::new(), Vec::new());
+        for (position, candidate) in self.candidates.iter().enumerate() {
+            let mut certain = true;
+            let mut possible = true;
+            for condition in &candidate.conditions {
+                match condition.evaluate(facts) {
+                    Some(true) => {}
+                    Some(false) => possible = false,
+                    None => certain = false,
+                }
+            }
+            match (possible, certain) {
+                (true, true) => matched.push(position),
+                (true, false) => open.push(position),
+                (false, _) => {}
+            }
+        }
+        (matched, open)
+    }
+
+    /// The outcome, once no open question can change it.
+    fn settled(&self, matched: &[usize], open: &[usize]) -> Option<Outcome> {
+        let effects = |positions: &[usize]| -> BTreeSet<Effect> {
+            positions
+                .iter()
+                .filter_map(|position| Some(self.candidates.get(*position)?.effect))
+                .collect()
+        };
+        let certain = effects(matched);
+        if certain.contains(&Effect::Forbid) {
+            return Some(Outcome::Refused);
+        }
+        let mut all = effects(open);
+        all.extend(certain);
+        if matched.is_empty() {
+            // The default rule may decide.
+            all.insert(Effect::Deny);
+        }
+        // Open rules may take a matched one's place, so all of them have to agree.
+        match (
+            all.contains(&Effect::Allow),
+            all.iter().any(|effect| *effect != Effect::Allow),
+        ) {
+            (true, false) => Some(Outcome::Happens),
+            (false, _) => Some(Outcome::Refused),
+            (true, true) if open.is_empty() => Some(Outcome::Refused),
+            (true, true) => None,
+        }
+    }
+
+    fn finish(&mut self, outcome: Outcome, matched: &[usize], open: &[usize]) -> NodeId {
+        if outcome == Outcome::Happens {
+            return self.graph.leaf(Verdict::Allow);
+        }
+        let forbidden = |position: &&usize| {
+            self.candidates
+                .get(**position)
+                .is_some_and(|candidate| candidate.effect == Effect::Forbid)
+        };
+        let only_forbid = matched.iter().any(|position| forbidden(&position));
+        for position in matched
+            .iter()
+            .chain(open)
+            .filter(|position| !only_forbid || forbidden(position))
+        {
+            if let Some(candidate) = self.candidates.get(*position)
+                && candidate.effect != Effect::Allow
+            {
+                self.refused
+                    .insert((std::cmp::Reverse(candidate.effect), candidate.rule));
+            }
+        }
+        if matched.is_empty() {
+            // Sorted behind everything that was written.
+            self.refused
+                .insert((std::cmp::Reverse(Effect::Allow), RuleId::DEFAULT));
+        }
+        self.graph.leaf(Verdict::Refuse)
+    }
+
+    /// Asked of the strictest open rule, the one written first: its answer ends most decisions.
+    fn next_question(&self, open: &[usize], facts: &Facts) -> Option<Question> {
+        let mut by_strictness: BTreeMap<(std::cmp::Reverse<Effect>, usize), &Candidate> = BTreeMap::new();
+        for position in open {
+            let candidate = self.candidates.get(*position)?;
+            by_strictness.insert((std::cmp::Reverse(candidate.effect), *position), candidate);
+        }
+        by_strictness
+            .values()
+            .flat_map(|candidate| &candidate.conditions)
+            .find_map(|condition| condition.open_question(facts))
+    }
+
+    fn looks_at(&self, open: &[usize], wanted: Word) -> bool {
+        let mut found = false;
+        for condition in open
+            .iter()
+            .filter_map(|position| self.candidates.get(*position))
+            .flat_map(|c| &c.conditions)
+        {
+            condition.words(&mut |word| found |= word == wanted);
+        }
+        found
+    }
+}

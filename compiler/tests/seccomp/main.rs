@@ -1,0 +1,10 @@
+//! The seccomp backend against the meaning of the language.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod boundaries;
+mod policies;

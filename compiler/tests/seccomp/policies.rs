@@ -1,0 +1,93 @@
+//! Policies made of system call rules, and the filter's answer to a call.
+
+use std::collections::BTreeMap;
+
+use artifact::seccomp::{Architecture, SeccompFilter};
+use compiler::seccomp::interpret::{SeccompData, check};
+use compiler::seccomp::{bpf, generate};
+use policy_lang::policy::{Effect, Identity, Origin, Policy, Record, Rule, RuleId, Subject};
+use policy_lang::syscall::{Comparison, Condition, SyscallSet, Width};
+
+pub(crate) const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
+
+/// The built-in default, then these.
+pub(crate) fn policy(rules: Vec<(Effect, Vec<SyscallSet>)>) -> Policy {
+    let subjects = std::iter::once((Effect::Deny, Subject::Everything)).chain(
+        rules
+            .into_iter()
+            .map(|(effect, targets)| (effect, Subject::Syscall { targets })),
+    );
+    Policy {
+        name: "test".to_owned(),
+        summary: None,
+        parameters: BTreeMap::new(),
+        rules: (0..)
+            .zip(subjects)
+            .map(|(id, (effect, subject))| Rule {
+                id: RuleId(id),
+                effect,
+                subject,
+                text: String::new(),
+                label: None,
+                because: None,
+                origin: Origin::BuiltIn,
+                if_present: false,
+                permit_degraded: false,
+            })
+            .collect(),
+        identity: (Identity::Dynamic, RuleId::DEFAULT),
+        requirements: Vec::new(),
+        record: Record::default(),
+        tests: Vec::new(),
+    }
+}
+
+pub(crate) fn call(name: &str) -> SyscallSet {
+    SyscallSet::call(name).unwrap()
+}
+
+pub(crate) fn group(name: &str) -> SyscallSet {
+    SyscallSet::group(name).unwrap()
+}
+
+pub(crate) fn when(argument: u8, width: Width, comparison: Comparison) -> Condition {
+    Condition {
+        argument,
+        width,
+        comparison,
+    }
+}
+
+pub(crate) fn filter(policy: &Policy, architecture: Architecture) -> SeccompFilter {
+    let filter = generate(policy, architecture).unwrap();
+    check(&filter.program).unwrap();
+    filter
+}
+
+pub(crate) fn answer(filter: &SeccompFilter, number: u32, arguments: [u64; 6]) -> u32 {
+    let data = SeccompData {
+        number,
+        architecture: bpf::audit_arch(filter.architecture),
+        instruction_pointer: 0xdead_beef_0000_1234,
+        arguments,
+    };
+    check(&filter.program).unwrap().run(&data).action
+}
+
+/// Around every value of a condition, below and above 32 bits.
+pub(crate) fn boundaries(value: u64) -> Vec<u64> {
+    let mut values = vec![0, 1, u64::from(u32::MAX), 1 << 32, u64::MAX];
+    for near in [value.wrapping_sub(1), value, value.wrapping_add(1)] {
+        values.extend([
+            near,
+            near | 1 << 32,
+            near & u64::from(u32::MAX),
+            near ^ 1 << 63,
+            near << 32,
+            !near,
+        ]);
+    }
+    values.sort_unstable();
+    values.dedup();
+    values
+}
