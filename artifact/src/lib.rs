@@ -3,15 +3,21 @@
 //! Both sides share these types and nothing else. The privileged side never sees policy text; it decodes an
 //! [`Artifact`] within fixed bounds, verifies its digest, and matches it against the kernel it runs on.
 
+pub mod bounds;
+pub mod codec;
 pub mod environment;
 pub mod filesystem;
 pub mod network;
 pub mod process;
 pub mod rule;
 pub mod seccomp;
+pub mod validate;
+
+mod digest;
 
 use serde::{Deserialize, Serialize};
 
+pub use digest::{Digest, NotADigest};
 pub use rule::{Effect, RuleId, RuleRecord};
 
 /// The only format this crate writes and reads.
@@ -41,6 +47,14 @@ pub struct Artifact {
     pub seccomp: Vec<seccomp::SeccompFilter>,
     /// Which *allowed* accesses are recorded. Refusals always are.
     pub record: process::RecordOptions,
+}
+
+impl Artifact {
+    /// The digest that identifies this artifact. It costs a serialization and a hash; keep it.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest::of(self)
+    }
 }
 
 /// Which policy an artifact was compiled from.

@@ -71,7 +71,7 @@ pub const fn slot(protocol: Protocol, verb: Verb) -> usize {
 }
 
 /// An inclusive range of ports and its decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortInterval {
     /// First port.

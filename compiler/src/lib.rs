@@ -1,3 +1,16 @@
 //! Policy to plan to artifact.
+//!
+//! [`lower`] turns what a policy means into what mechanisms can do, and says for every rule what it became.
+//! [`emit`] lays that out in the form the enforcer reads. Both are pure: the same policy gives the same bytes.
 
+pub mod plan;
 pub mod seccomp;
+
+mod emit;
+mod error;
+mod lower;
+
+pub use emit::emit;
+pub use error::{LowerError, Reason};
+pub use lower::lower;
+pub use plan::Plan;

@@ -1,0 +1,205 @@
+//! What each rule becomes, with what that needs from the host and what it cannot do.
+//!
+//! A rule is enforced when one of its mechanisms is exact and its needs are met, so alternatives and second lines of
+//! defence stand side by side. A refusing rule is often enforced by what is *not* granted; only beneath a grant does
+//! it need a mechanism of its own.
+
+use artifact::rule::{Lowering, Mechanism, Need};
+use policy_lang::pattern::PathPattern;
+use policy_lang::policy::{Effect, FileAccess, Identity, Policy, Protocol, Resource, Rule, Subject, Verb};
+use policy_lang::syscall::{Architecture, SyscallSet, table};
+
+use super::files::Grants;
+use super::vocabulary;
+use crate::error::Reason;
+use crate::plan::NetworkPlan;
+
+/// Landlock ABI that knows truncation: below it, files that may not be written could still be emptied.
+const TRUNCATE: Need = Need::Landlock(3);
+/// Landlock ABI that knows TCP ports.
+const TCP_PORTS: Need = Need::Landlock(4);
+
+/// What is known about a policy when its rules are explained.
+pub(super) struct Context<'p> {
+    pub(super) policy: &'p Policy,
+    pub(super) grants: Grants<'p>,
+    pub(super) network: &'p NetworkPlan,
+}
+
+impl Context<'_> {
+    /// The mechanisms of a rule.
+    pub(super) fn mechanisms(&self, rule: &Rule) -> Result<Vec<Lowering>, Reason> {
+        match &rule.subject {
+            Subject::Everything => Ok(everything()),
+            Subject::File { accesses, targets } => Ok(self.file(rule, accesses, targets)),
+            Subject::Network { verbs, protocols, .. } => Ok(self.network(verbs, protocols)),
+            Subject::Pass { .. } | Subject::Set { .. } => Ok(vec![exact(Mechanism::Environment, &[])]),
+            Subject::Syscall { targets } => syscall(targets),
+            Subject::Scratch { .. } => Ok(vec![exact(Mechanism::PrivateMount, &[Need::MountNamespace])]),
+            Subject::Identity(_) => Ok(vec![exact(Mechanism::Credentials, &[])]),
+            Subject::Limit { resource, .. } => Ok(limit(*resource, self.policy.identity.0)),
+        }
+    }
+
+    fn file(&self, rule: &Rule, accesses: &[FileAccess], targets: &[PathPattern]) -> Vec<Lowering> {
+        let mut lowering = match rule.effect {
+            Effect::Allow | Effect::Ask => granted(accesses),
+            Effect::Deny | Effect::Forbid => self.refused(accesses, targets),
+        };
+        if let Some(gap) = self.created_later(rule.effect, targets) {
+            for mechanism in &mut lowering {
+                mechanism.gap = Some(gap.clone());
+            }
+        }
+        lowering
+    }
+
+    /// Beneath no grant, Landlock refuses by having no rule. Beneath one, mounts have to take the right away.
+    fn refused(&self, accesses: &[FileAccess], targets: &[PathPattern]) -> Vec<Lowering> {
+        let beneath = |access: FileAccess| {
+            accesses.contains(&access)
+                && targets
+                    .iter()
+                    .any(|target| self.grants.reach(vocabulary::access(access), target))
+        };
+        let hidden = beneath(FileAccess::Read);
+        if hidden {
+            let spared = [FileAccess::Write, FileAccess::Execute]
+                .into_iter()
+                .any(|access| !accesses.contains(&access));
+            let mut mask = exact(Mechanism::MountMask, &[Need::MountNamespace]);
+            mask.note = spared.then(|| {
+                "what is hidden cannot be written or executed either, whatever other rules allow".to_owned()
+            });
+            return vec![mask];
+        }
+        if beneath(FileAccess::Write) || beneath(FileAccess::Execute) {
+            return vec![exact(Mechanism::MountAttributes, &[Need::MountNamespace])];
+        }
+        granted(accesses)
+    }
+
+    /// A glob is matched when the run starts. That leaves a refusing glob open where the run can make new files.
+    fn created_later(&self, effect: Effect, targets: &[PathPattern]) -> Option<String> {
+        if matches!(effect, Effect::Allow | Effect::Ask) {
+            return None;
+        }
+        let open = targets.iter().find(|target| {
+            matches!(target, PathPattern::Glob(_))
+                && self.grants.reach(artifact::filesystem::FileAccess::Write, target)
+        })?;
+        let (PathPattern::Glob(text) | PathPattern::Literal(text)) = open;
+        Some(format!(
+            "\"{text}\" is matched when the run starts; files that the run creates or renames later are not covered"
+        ))
+    }
+
+    fn network(&self, verbs: &[Verb], protocols: &[Protocol]) -> Vec<Lowering> {
+        let mut lowering = vec![exact(Mechanism::CgroupBpf, &[Need::CgroupBpf])];
+        let listed = verbs.iter().any(|verb| match verb {
+            Verb::Connect => self.network.landlock_connect_ports.is_some(),
+            Verb::Bind => self.network.landlock_bind_ports.is_some(),
+        });
+        if listed && protocols.contains(&Protocol::Tcp) {
+            lowering.push(partial(
+                Mechanism::LandlockNet,
+                &[TCP_PORTS],
+                "Landlock looks at the port, not at the address",
+            ));
+        }
+        lowering
+    }
+}
+
+/// The default: every domain starts closed.
+fn everything() -> Vec<Lowering> {
+    vec![
+        exact(Mechanism::LandlockFs, &[TRUNCATE]),
+        exact(Mechanism::LandlockScope, &[Need::Landlock(6)]),
+        exact(Mechanism::CgroupBpf, &[Need::CgroupBpf]),
+        exact(Mechanism::Seccomp, &[Need::Seccomp]),
+        exact(Mechanism::Environment, &[]),
+    ]
+}
+
+/// Landlock grants; mounts add what it has no right for.
+fn granted(accesses: &[FileAccess]) -> Vec<Lowering> {
+    let abi = if accesses.contains(&FileAccess::Write) {
+        TRUNCATE
+    } else {
+        Need::Landlock(1)
+    };
+    if !accesses.contains(&FileAccess::Execute) {
+        return vec![exact(Mechanism::LandlockFs, &[abi])];
+    }
+    vec![
+        partial(
+            Mechanism::LandlockFs,
+            &[abi],
+            "a file that may be read could still be mapped as code",
+        ),
+        exact(Mechanism::MountAttributes, &[abi, Need::MountNamespace]),
+    ]
+}
+
+fn syscall(targets: &[SyscallSet]) -> Result<Vec<Lowering>, Reason> {
+    let known = |name: &String| {
+        [Architecture::X86_64, Architecture::Aarch64]
+            .into_iter()
+            .any(|architecture| table::number(name, architecture).is_some())
+    };
+    if targets.iter().flat_map(|target| &target.names).any(known) {
+        Ok(vec![exact(Mechanism::Seccomp, &[Need::Seccomp])])
+    } else {
+        Err(Reason::Nothing {
+            why: "no architecture has any of its system calls".to_owned(),
+        })
+    }
+}
+
+fn limit(resource: Resource, identity: Identity) -> Vec<Lowering> {
+    match resource {
+        Resource::Memory => vec![
+            exact(Mechanism::CgroupController, &[Need::MemoryController]),
+            partial(
+                Mechanism::Rlimit,
+                &[],
+                "without a memory controller, RLIMIT_AS bounds each process, not the run as a whole",
+            ),
+        ],
+        Resource::Processes => {
+            let by_user = match identity {
+                // No process outside the run has its user id.
+                Identity::Dynamic => exact(Mechanism::Rlimit, &[]),
+                Identity::User | Identity::Ids { .. } => partial(
+                    Mechanism::Rlimit,
+                    &[],
+                    "without a pids controller, RLIMIT_NPROC counts every process of the user, and not root's",
+                ),
+            };
+            vec![
+                exact(Mechanism::CgroupController, &[Need::PidsController]),
+                by_user,
+            ]
+        }
+        Resource::Cpu => vec![exact(Mechanism::CgroupController, &[Need::CpuController])],
+        Resource::OpenFiles => vec![exact(Mechanism::Rlimit, &[])],
+        Resource::Wall => vec![exact(Mechanism::Supervisor, &[])],
+    }
+}
+
+fn exact(mechanism: Mechanism, needs: &[Need]) -> Lowering {
+    Lowering {
+        mechanism,
+        needs: needs.to_vec(),
+        gap: None,
+        note: None,
+    }
+}
+
+fn partial(mechanism: Mechanism, needs: &[Need], gap: &str) -> Lowering {
+    Lowering {
+        gap: Some(gap.to_owned()),
+        ..exact(mechanism, needs)
+    }
+}

@@ -1,0 +1,72 @@
+//! Policies made by hand, without the parser.
+
+use std::collections::BTreeMap;
+
+use policy_lang::pattern::PathPattern;
+use policy_lang::policy::{
+    Effect, Endpoint, FileAccess, Identity, Origin, Policy, Protocol, Record, Rule, RuleId, Subject, Verb,
+};
+
+/// The built-in default, then these, each on a line of its own.
+pub(crate) fn policy(rules: Vec<(Effect, Subject)>) -> Policy {
+    let subjects = std::iter::once((Effect::Deny, Subject::Everything)).chain(rules);
+    Policy {
+        name: "test".to_owned(),
+        summary: None,
+        parameters: BTreeMap::new(),
+        rules: (0..)
+            .zip(subjects)
+            .map(|(id, (effect, subject))| Rule {
+                id: RuleId(id),
+                effect,
+                text: format!("rule {id}"),
+                subject,
+                label: None,
+                because: None,
+                origin: match id {
+                    0 => Origin::BuiltIn,
+                    line => Origin::Source {
+                        file: "test.remit".to_owned(),
+                        line,
+                        column: 1,
+                    },
+                },
+                if_present: false,
+                permit_degraded: false,
+            })
+            .collect(),
+        identity: (Identity::Dynamic, RuleId::DEFAULT),
+        requirements: Vec::new(),
+        record: Record::default(),
+        tests: Vec::new(),
+    }
+}
+
+pub(crate) fn file(accesses: &[FileAccess], patterns: &[&str]) -> Subject {
+    Subject::File {
+        accesses: accesses.to_vec(),
+        targets: patterns
+            .iter()
+            .map(|pattern| PathPattern::parse(pattern).unwrap())
+            .collect(),
+    }
+}
+
+pub(crate) fn network(verbs: &[Verb], protocols: &[Protocol], targets: &[(&str, u16, u16)]) -> Subject {
+    Subject::Network {
+        verbs: verbs.to_vec(),
+        protocols: protocols.to_vec(),
+        targets: targets
+            .iter()
+            .map(|(prefix, first, last)| {
+                let (address, length) = prefix.split_once('/').unwrap();
+                Endpoint {
+                    address: address.parse().unwrap(),
+                    prefix_len: length.parse().unwrap(),
+                    first_port: *first,
+                    last_port: *last,
+                }
+            })
+            .collect(),
+    }
+}
