@@ -5,12 +5,13 @@
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Key of the run's tables in the outer maps. Switching it replaces the whole policy at once.
+    /// Leads every key of the run's tables. Switching it replaces the whole policy at once; a value is never
+    /// used for a second policy.
     pub policy: u64,
     /// Bits of [`flags`].
     pub flags: u32,
-    /// Must be zero.
-    pub reserved: u32,
+    /// Index of the run's ring in the `rings` array.
+    pub ring: u32,
 }
 
 /// Bits of [`Run::flags`].
@@ -23,47 +24,55 @@ pub mod flags {
     pub const RECORD_BIND: u32 = 1 << 2;
 }
 
-/// Key of a run's prefix table (`BPF_MAP_TYPE_LPM_TRIE`). `prefix_len` counts from `family`: 8 + 0..=32 for
-/// IPv4, 8 + 0..=128 for IPv6.
+/// Key of the `prefixes` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share: [`Run::policy`] leads the key, so
+/// no run can match another's entry. `prefix_len` counts bits from `policy`: 96 + 0..=32 for IPv4, 96 + 0..=128
+/// for IPv6.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PrefixKey {
     /// In bits.
     pub prefix_len: u32,
+    /// [`Run::policy`] as bytes in host order.
+    pub policy: [u8; 8],
     /// 4 or 6.
-    pub family: u8,
+    pub family: u32,
     /// Network byte order; IPv4 in the first four bytes, the rest zero.
     pub address: [u8; 16],
-    /// Must be zero.
-    pub reserved: [u8; 3],
 }
 
-/// Value of a run's prefix table: one slice of the port table for each protocol and verb.
+/// Value of the `prefixes` table: one port list for each protocol and verb.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixValue {
-    /// Indexed by protocol * 2 + verb (TCP 0, UDP 1; connect 0, bind 1).
-    pub slices: [PortSlice; 4],
+    /// Indexed by protocol * 2 + verb (TCP 0, UDP 1; connect 0, bind 1). [`NO_LIST`]: rule 0 refuses every port.
+    pub lists: [u32; 4],
 }
 
-/// A slice of the run's port table, sorted by port.
+/// The list that has no port.
+pub const NO_LIST: u32 = 0;
+
+/// Key of the `ports` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share. An interval of ports is the set of
+/// aligned blocks it is made of, at most 30; intervals of a list never overlap. `prefix_len` counts bits from
+/// `policy`: 96 + 0..=16.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortSlice {
-    /// Index of the first interval.
-    pub start: u32,
-    /// How many intervals. A port that none covers is refused by rule 0.
-    pub count: u32,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortKey {
+    /// In bits.
+    pub prefix_len: u32,
+    /// [`Run::policy`] as bytes in host order.
+    pub policy: [u8; 8],
+    /// A value of [`PrefixValue::lists`].
+    pub list: u32,
+    /// Network byte order.
+    pub port: [u8; 2],
+    /// Must be zero.
+    pub reserved: [u8; 2],
 }
 
-/// Element of a run's port table (`BPF_MAP_TYPE_ARRAY`).
+/// Value of the `ports` table. A port without an entry is refused by rule 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortInterval {
-    /// First port, host byte order.
-    pub first: u16,
-    /// Last port, inclusive.
-    pub last: u16,
+pub struct PortValue {
     /// 1 allows; anything else refuses.
     pub allow: u32,
     /// The deciding rule.
@@ -98,7 +107,8 @@ pub struct EventHeader {
     pub cgroup: u64,
     /// An [`EventKind`].
     pub kind: u32,
-    /// Thread group id in the initial PID namespace.
+    /// Thread group id in the initial PID namespace. Zero with `tid`, `uid` and `comm` where the kernel does not
+    /// know the process: [`NetworkHook::Egress`] and [`NetworkHook::Ingress`] run for a socket.
     pub pid: u32,
     /// Thread id.
     pub tid: u32,

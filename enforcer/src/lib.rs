@@ -5,6 +5,7 @@
 //! finishes, and [`recovery::recover`] finishes what a dead supervisor left behind.
 
 pub mod admission;
+pub mod bpf;
 pub mod capabilities;
 pub mod instance;
 pub mod launch;

@@ -6,7 +6,8 @@ use serde::{Serialize, Serializer};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
-        /// What kind of mistake it is. R01 the text, R02 names and values, R03 meaning, R04 not enforceable yet.
+        /// What kind of mistake it is. R01 the text, R02 names and values, R03 meaning, R04 not enforceable yet, R05 compiling and
+        /// testing.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $doc])+ $name,)+
@@ -58,6 +59,10 @@ codes! {
     PolicyCount = "R0110",
     /// More mistakes than are shown.
     TooManyErrors = "R0111",
+    /// The rule resolves, but no mechanism can do what it says.
+    NotLowered = "R0501",
+    /// A line of a `test` block does not hold.
+    TestFails = "R0502",
     /// The lines of the file end with CR LF.
     CarriageReturns = "R0112",
     /// The same thing is said twice.
