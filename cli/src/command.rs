@@ -1,8 +1,12 @@
 //! One module per command; each takes its arguments and returns the exit code.
 
 mod check;
+mod compile;
 mod completions;
 mod doctor;
+mod explain;
+mod host;
+mod run;
 
 use std::process::ExitCode;
 
@@ -20,7 +24,12 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Check(arguments) => check::run(&arguments, cli.color),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
-        _ => Err(anyhow::anyhow!("this build has no stages to run yet")),
+        Command::Compile(arguments) => compile::run(&arguments, cli.color),
+        Command::Explain(arguments) => explain::run(&arguments, cli.color),
+        Command::Run(arguments) => run::run(arguments, cli.color),
+        Command::Recover(arguments) => host::recover(&arguments),
+        Command::Unload(arguments) => host::unload(&arguments),
+        Command::Events(_) => Err(anyhow::anyhow!("not yet")),
     };
     match result {
         Ok(code) => code,

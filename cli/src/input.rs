@@ -1,14 +1,20 @@
-//! From a path on the command line to a policy: reading, parsing, resolving, on this host.
+//! From a path on the command line to a policy or an artifact: every pure stage in a row, on this host.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
+use artifact::Artifact;
+use compiler::LowerError;
+use policy_lang::diagnostic::Code;
 use policy_lang::host::HostPaths;
-use policy_lang::policy::Policy;
-use policy_lang::{Diagnostic, Inputs, SourceFile};
+use policy_lang::policy::{Origin, Policy};
+use policy_lang::{Diagnostic, Inputs, SourceFile, Span};
 
 use crate::arguments::Bindings;
+use crate::render::{Surface, diagnostic};
 
 /// A policy file after the front end has seen it.
 pub(crate) struct Front {
@@ -50,6 +56,88 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
         diagnostics,
         policy,
     })
+}
+
+/// The artifact a path stands for: decoded when it is one, compiled when it is a policy.
+///
+/// # Errors
+/// When it cannot be read, decoded or compiled. Diagnostics were then drawn on stderr.
+pub(crate) fn artifact(path: &Path, bindings: &Bindings, stderr: Surface) -> anyhow::Result<Artifact> {
+    if path.extension().is_some_and(|extension| extension == "ron") {
+        return decoded(path, bindings);
+    }
+    let (front, artifact) = compiled(path, bindings)?;
+    let drawn = diagnostic::draw(&front.source, &front.diagnostics, stderr);
+    std::io::stderr().lock().write_all(drawn.as_bytes())?;
+    artifact.ok_or_else(|| anyhow!("`{}` has errors", path.display()))
+}
+
+/// A policy through every pure stage. What the compiler refuses becomes a diagnostic like those of the front end.
+pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Front, Option<Artifact>)> {
+    let mut front = front(path, bindings)?;
+    let Some(policy) = &front.policy else {
+        return Ok((front, None));
+    };
+    match compiler::lower(policy) {
+        Ok(plan) => {
+            let artifact = compiler::emit(&plan);
+            Ok((front, Some(artifact)))
+        }
+        Err(errors) => {
+            let refused = errors.iter().map(|error| refused(error, &front.source));
+            front.diagnostics.extend(refused.collect::<Vec<_>>());
+            front.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+            front.policy = None;
+            Ok((front, None))
+        }
+    }
+}
+
+fn decoded(path: &Path, bindings: &Bindings) -> anyhow::Result<Artifact> {
+    if let Some(parameter) = bindings.parameters.first() {
+        bail!(
+            "`--param {}` is for a policy: the parameters of the artifact `{}` were bound when it was compiled",
+            parameter.name,
+            path.display()
+        );
+    }
+    let limit = u64::try_from(artifact::bounds::ENCODED_BYTES).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read `{}`", path.display()))?;
+    artifact::codec::decode(&bytes)
+        .with_context(|| format!("`{}` is no artifact that can be used", path.display()))
+}
+
+fn refused(error: &LowerError, source: &SourceFile) -> Diagnostic {
+    Diagnostic::error(
+        Code::NotLowered,
+        rest_of_line(&error.origin, source),
+        error.reason.to_string(),
+    )
+}
+
+/// From where a rule begins to the end of that line; a rule that is not written anywhere stands for the whole policy.
+pub(crate) fn rest_of_line(origin: &Origin, source: &SourceFile) -> Span {
+    let Origin::Source { line, column, .. } = origin else {
+        return Span::new(0, source.text.find('\n').unwrap_or(source.text.len()));
+    };
+    let index = |number: u32| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let mut start = 0;
+    for text in source.text.split_inclusive('\n').take(index(*line)) {
+        start += text.len();
+    }
+    let text = source
+        .text
+        .get(start..)
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default();
+    let before = text
+        .char_indices()
+        .nth(index(*column))
+        .map_or(text.len(), |(offset, _)| offset);
+    Span::new(start + before, start + text.trim_end().len().max(before))
 }
 
 fn parameters(bindings: &Bindings) -> anyhow::Result<BTreeMap<String, String>> {
@@ -110,4 +198,31 @@ fn text(path: PathBuf, what: &str) -> anyhow::Result<String> {
     path.into_os_string()
         .into_string()
         .map_err(|path| anyhow::anyhow!("{what} is not UTF-8: {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(line: u32, column: u32) -> Origin {
+        Origin::Source {
+            file: "x".to_owned(),
+            line,
+            column,
+        }
+    }
+
+    #[test]
+    fn a_place_is_found_again_in_characters_not_bytes() {
+        let source = SourceFile::new("x", "first\n  äö rule  \nlast");
+        assert_eq!(source.slice(rest_of_line(&origin(2, 6), &source)), "rule");
+        assert_eq!(source.slice(rest_of_line(&origin(3, 1), &source)), "last");
+    }
+
+    #[test]
+    fn a_place_beyond_the_text_is_its_end() {
+        let source = SourceFile::new("x", "one");
+        assert_eq!(source.slice(rest_of_line(&origin(9, 9), &source)), "");
+        assert_eq!(source.slice(rest_of_line(&Origin::BuiltIn, &source)), "one");
+    }
 }

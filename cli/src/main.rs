@@ -11,7 +11,7 @@ mod render;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 fn main() -> ExitCode {
     if enforcer::launch::requested() {
@@ -34,8 +34,8 @@ fn main() -> ExitCode {
 /// Whether the command line that could not be read was meant for `run`, whose callers take every code below 125 for
 /// the command's own.
 fn asks_for_run() -> bool {
-    let command = std::env::args_os()
-        .skip(1)
-        .find(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
-    command.is_some_and(|argument| argument == "run")
+    let commands = arguments::Cli::command();
+    let mut words = std::env::args_os().skip(1);
+    let command = words.find(|word| commands.get_subcommands().any(|known| *word == *known.get_name()));
+    command.is_some_and(|command| command == "run")
 }

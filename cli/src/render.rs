@@ -4,6 +4,7 @@ pub(crate) mod diagnostic;
 pub(crate) mod failure;
 pub(crate) mod json;
 pub(crate) mod table;
+pub(crate) mod words;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd;

@@ -1,4 +1,6 @@
-//! `remit check`: everything that is wrong with each policy.
+//! `remit check`: everything that is wrong with each policy, and whether its `test` blocks hold.
+
+mod expectations;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -8,20 +10,21 @@ use serde::Serialize;
 
 use crate::arguments::{Check, ColorChoice, Format};
 use crate::exit;
-use crate::input::{Front, front};
+use crate::input::{Front, compiled};
 use crate::render::json::Finding;
 use crate::render::{Style, Surface, diagnostic, json};
 
 pub(super) fn run(arguments: &Check, color: ColorChoice) -> anyhow::Result<ExitCode> {
-    let mut fronts = Vec::new();
+    let mut checked = Vec::new();
     for path in &arguments.policies {
-        fronts.push(front(path, &arguments.bindings)?);
+        let (front, _) = compiled(path, &arguments.bindings)?;
+        checked.push(judged(front));
     }
     match arguments.format {
-        Format::Text => print_text(&fronts, color)?,
-        Format::Json => json::print(&document(&fronts))?,
+        Format::Text => print_text(&checked, color)?,
+        Format::Json => json::print(&document(&checked))?,
     }
-    let sound = fronts.iter().all(|front| front.policy.is_some());
+    let sound = checked.iter().all(|checked| checked.front.policy.is_some());
     Ok(if sound {
         ExitCode::SUCCESS
     } else {
@@ -29,14 +32,39 @@ pub(super) fn run(arguments: &Check, color: ColorChoice) -> anyhow::Result<ExitC
     })
 }
 
-fn print_text(fronts: &[Front], color: ColorChoice) -> anyhow::Result<()> {
+/// A policy with the findings of its tests.
+struct Checked {
+    front: Front,
+    expectations: usize,
+}
+
+fn judged(mut front: Front) -> Checked {
+    let Some(policy) = &front.policy else {
+        return Checked {
+            front,
+            expectations: 0,
+        };
+    };
+    let (expectations, findings) = expectations::judge(policy, &front.source);
+    if !findings.is_empty() {
+        front.policy = None;
+        front.diagnostics.extend(findings);
+        front.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+    }
+    Checked { front, expectations }
+}
+
+fn print_text(checked: &[Checked], color: ColorChoice) -> anyhow::Result<()> {
     let surface = Surface::stdout(color);
     let mut text = String::new();
-    for front in fronts {
+    for Checked { front, expectations } in checked {
         text.push_str(&diagnostic::draw(&front.source, &front.diagnostics, surface));
         let errors = front.diagnostics.iter().filter(|found| found.is_error()).count();
         let warnings = front.diagnostics.len() - errors;
         let verdict = match &front.policy {
+            Some(policy) if *expectations > 0 => {
+                format!("policy \"{}\", {expectations} expectations hold", policy.name)
+            }
             Some(policy) => format!("policy \"{}\"", policy.name),
             None => count(errors, "error"),
         };
@@ -78,18 +106,20 @@ struct File<'a> {
     policy: Option<&'a str>,
     errors: usize,
     warnings: usize,
+    expectations: usize,
     findings: Vec<Finding<'a>>,
 }
 
-fn document(fronts: &[Front]) -> Document<'_> {
-    let files: Vec<File<'_>> = fronts.iter().map(file).collect();
+fn document(checked: &[Checked]) -> Document<'_> {
+    let files: Vec<File<'_>> = checked.iter().map(file).collect();
     Document {
         ok: files.iter().all(|file| file.ok),
         files,
     }
 }
 
-fn file(front: &Front) -> File<'_> {
+fn file(checked: &Checked) -> File<'_> {
+    let front = &checked.front;
     let errors = front.diagnostics.iter().filter(|found| found.is_error()).count();
     File {
         file: &front.source.name,
@@ -97,6 +127,7 @@ fn file(front: &Front) -> File<'_> {
         policy: front.policy.as_ref().map(|policy| policy.name.as_str()),
         errors,
         warnings: front.diagnostics.len() - errors,
+        expectations: checked.expectations,
         findings: front
             .diagnostics
             .iter()

@@ -1,0 +1,76 @@
+//! The `test` blocks of a policy, judged by the reference semantics.
+
+use policy_lang::diagnostic::Code;
+use policy_lang::policy::{Effect, Expectation, Origin, Policy, Rule};
+use policy_lang::reference::{Access, decide};
+use policy_lang::{Diagnostic, SourceFile};
+
+use crate::input::rest_of_line;
+
+/// A finding for each line that does not hold, and how many lines there are.
+pub(super) fn judge(policy: &Policy, source: &SourceFile) -> (usize, Vec<Diagnostic>) {
+    let lines = policy
+        .tests
+        .iter()
+        .flat_map(|test| test.expectations.iter().map(move |line| (test, line)));
+    let mut count = 0;
+    let mut findings = Vec::new();
+    for (test, line) in lines {
+        count += 1;
+        if let Some(finding) = fails(policy, source, &test.name, line) {
+            findings.push(finding);
+        }
+    }
+    (count, findings)
+}
+
+fn fails(policy: &Policy, source: &SourceFile, test: &str, line: &Expectation) -> Option<Diagnostic> {
+    let decision = decide(policy, &line.access);
+    let rule = usize::try_from(decision.rule.0)
+        .ok()
+        .and_then(|index| policy.rules.get(index));
+    let allowed = decision.effect == Effect::Allow;
+    let by_whom = rule.is_none_or(|rule| line.by.as_ref().is_none_or(|by| is_by(by, rule, &line.access)));
+    if allowed == line.allowed && by_whom {
+        return None;
+    }
+    let words = |allowed| match (&line.access, allowed) {
+        (Access::Environment { .. }, true) => "present",
+        (Access::Environment { .. }, false) => "absent",
+        (_, true) => "allowed",
+        (_, false) => "denied",
+    };
+    let found = if by_whom {
+        format!("it is {}", words(allowed))
+    } else {
+        format!(
+            "it is {}, but not by {}",
+            words(allowed),
+            line.by.as_deref().unwrap_or_default()
+        )
+    };
+    let mut finding = Diagnostic::error(
+        Code::TestFails,
+        rest_of_line(&line.origin, source),
+        format!("test \"{test}\" does not hold"),
+    )
+    .label(found);
+    if let Some(rule) = rule {
+        finding = match &rule.origin {
+            Origin::Source { .. } => finding.also(rest_of_line(&rule.origin, source), "decided here"),
+            Origin::BuiltIn => finding.note(format!("decided by the built-in rule: {}", rule.text)),
+        };
+    }
+    Some(finding)
+}
+
+/// `by` names the block the access belongs to, or the label of the rule that decides.
+fn is_by(by: &str, rule: &Rule, access: &Access) -> bool {
+    let domain = match access {
+        Access::File { .. } => "filesystem",
+        Access::Network { .. } => "network",
+        Access::Environment { .. } => "credentials",
+        Access::Syscall { .. } => "process",
+    };
+    by == domain || rule.label.as_deref() == Some(by)
+}

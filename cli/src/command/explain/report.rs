@@ -1,0 +1,155 @@
+//! What `explain` says, as a value: the text is drawn from it, and as JSON it is an interface.
+
+use artifact::Artifact;
+use artifact::rule::{Lowering, Mechanism, Origin, RuleRecord};
+use enforcer::{Capabilities, RuleStatus, Status};
+use serde::Serialize;
+
+use crate::render::words;
+
+/// A policy on a host.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) policy: String,
+    pub(super) summary: Option<String>,
+    pub(super) digest: String,
+    pub(super) kernel: String,
+    /// Whether a run of this policy would be admitted here, as far as its rules go.
+    pub(super) admitted: bool,
+    pub(super) counts: Counts,
+    pub(super) requirements: Vec<Requirement>,
+    pub(super) rules: Vec<Rule>,
+    /// Built-in rules that are not listed because `--all` was not given.
+    pub(super) built_in_hidden: usize,
+}
+
+/// How many rules, built-in ones included, have which standing.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) enforced: usize,
+    pub(super) partly: usize,
+    pub(super) unenforceable: usize,
+}
+
+/// One `require` clause.
+#[derive(Debug, Serialize)]
+pub(super) struct Requirement {
+    pub(super) text: String,
+    pub(super) missing: Option<String>,
+}
+
+/// One rule.
+#[derive(Debug, Serialize)]
+pub(super) struct Rule {
+    pub(super) rule: u32,
+    pub(super) domain: &'static str,
+    pub(super) effect: &'static str,
+    pub(super) text: String,
+    pub(super) label: Option<String>,
+    pub(super) because: Option<String>,
+    pub(super) place: String,
+    #[serde(flatten)]
+    pub(super) status: Status,
+    pub(super) permit_degraded: bool,
+    pub(super) mechanisms: Vec<MechanismReport>,
+}
+
+/// One mechanism of a rule.
+#[derive(Debug, Serialize)]
+pub(super) struct MechanismReport {
+    pub(super) mechanism: Mechanism,
+    pub(super) name: &'static str,
+    pub(super) needs: Vec<String>,
+    /// What this host lacks for it.
+    pub(super) missing: Vec<String>,
+    /// What it cannot do for this rule on any host.
+    pub(super) gap: Option<String>,
+    /// Whether what it refuses leaves an event.
+    pub(super) recorded: bool,
+}
+
+impl Report {
+    pub(super) fn new(artifact: &Artifact, capabilities: &Capabilities, all: bool) -> Self {
+        let statuses = enforcer::assess(artifact, capabilities);
+        let mut counts = Counts::default();
+        for status in &statuses {
+            match status.status {
+                Status::Enforced => counts.enforced += 1,
+                Status::Partly { .. } => counts.partly += 1,
+                Status::Unenforceable { .. } => counts.unenforceable += 1,
+            }
+        }
+        let requirements: Vec<Requirement> = artifact
+            .requirements
+            .iter()
+            .map(|requirement| Requirement {
+                text: requirement.text.clone(),
+                missing: capabilities.satisfies(requirement.need).err(),
+            })
+            .collect();
+        let met = requirements
+            .iter()
+            .all(|requirement| requirement.missing.is_none());
+        let pairs = || artifact.rules.iter().zip(&statuses);
+        let stands = |(rule, status): (&RuleRecord, &RuleStatus)| {
+            rule.permit_degraded || status.status == Status::Enforced
+        };
+        // A built-in rule that is not enforced is never hidden: it is why a run is refused.
+        let shown = |(rule, status): &(&RuleRecord, &RuleStatus)| {
+            all || rule.origin != Origin::BuiltIn || status.status != Status::Enforced
+        };
+        let rules: Vec<Rule> = pairs()
+            .filter(shown)
+            .map(|(rule, status)| Rule::new(rule, status.status.clone(), capabilities))
+            .collect();
+        Self {
+            policy: artifact.policy.name.clone(),
+            summary: artifact.policy.summary.clone(),
+            digest: artifact.digest().to_string(),
+            kernel: capabilities.kernel.clone(),
+            admitted: met && pairs().all(stands),
+            counts,
+            requirements,
+            built_in_hidden: artifact.rules.len() - rules.len(),
+            rules,
+        }
+    }
+}
+
+impl Rule {
+    fn new(rule: &RuleRecord, status: Status, capabilities: &Capabilities) -> Self {
+        Self {
+            rule: rule.id.0,
+            domain: words::domain(rule.domain),
+            effect: words::effect(rule.effect),
+            text: rule.text.clone(),
+            label: rule.label.clone(),
+            because: rule.because.clone(),
+            place: words::origin(&rule.origin),
+            status,
+            permit_degraded: rule.permit_degraded,
+            mechanisms: rule
+                .lowering
+                .iter()
+                .map(|lowering| MechanismReport::new(lowering, capabilities))
+                .collect(),
+        }
+    }
+}
+
+impl MechanismReport {
+    fn new(lowering: &Lowering, capabilities: &Capabilities) -> Self {
+        let missing = lowering
+            .needs
+            .iter()
+            .filter_map(|need| capabilities.satisfies(*need).err());
+        Self {
+            mechanism: lowering.mechanism,
+            name: words::mechanism(lowering.mechanism),
+            needs: lowering.needs.iter().map(|need| words::need(*need)).collect(),
+            missing: missing.collect(),
+            gap: lowering.gap.clone(),
+            recorded: words::is_recorded(lowering.mechanism),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `remit run`: one command within one policy.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use enforcer::{Caller, Instance, RunOptions};
+
+use crate::arguments::{ColorChoice, Run};
+use crate::input::artifact;
+use crate::render::Surface;
+
+pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode> {
+    need_root("run")?;
+    log_if_asked();
+    let artifact = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+    let admitted = enforcer::admit(artifact, &enforcer::capabilities::probe())?;
+    let mut caller = Caller::current()?;
+    if let Some(directory) = &arguments.bindings.directory {
+        caller.working_directory = std::fs::canonicalize(directory)?;
+    }
+    let instance = Instance::new(&arguments.instance.name)?;
+    let options = RunOptions::new(instance, arguments.command, caller);
+    let outcome = enforcer::run(admitted, options)?;
+    Ok(ExitCode::from(outcome.exit_code))
+}
+
+/// # Errors
+/// For everybody but root, with what is needed and why.
+pub(super) fn need_root(command: &str) -> anyhow::Result<()> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    bail!(
+        "`remit {command}` needs root: it creates namespaces, attaches programs to a cgroup and reads the audit stream. \
+         Call it with sudo; the command itself runs under the identity its policy names. \
+         `remit check`, `compile` and `explain` need no privilege"
+    )
+}
+
+/// Diagnostics of Remit itself, where `REMIT_LOG` says which. Nothing is set up otherwise: every start would pay for it.
+fn log_if_asked() {
+    let Ok(filter) = std::env::var("REMIT_LOG") else {
+        return;
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .init();
+}
