@@ -5,6 +5,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod floor;
 pub mod host;
 pub mod inclusion;
 pub mod parse;
@@ -18,5 +19,5 @@ pub mod syscall;
 
 pub use diagnostic::Diagnostic;
 pub use parse::{Parsed, parse};
-pub use resolve::{Inputs, PathResolver, Resolved, resolve};
+pub use resolve::{Inputs, PathResolver, Resolved, check, resolve};
 pub use source::{SourceFile, Span};

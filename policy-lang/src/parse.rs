@@ -44,8 +44,10 @@ pub fn parse(source: &SourceFile) -> Parsed {
             diagnostics: scan.diagnostics,
         };
     }
+    let errors = scan.diagnostics.iter().filter(|found| found.is_error());
+    let misspelt: Vec<Span> = errors.map(|found| found.span).collect();
     let (mut ast, found) = match Grammar::parse(Rule::file, &source.text) {
-        Ok(pairs) => build::build(pairs, source),
+        Ok(pairs) => build::build(pairs, source, &misspelt),
         // The grammar accepts every text; if it ever did not, the file would still be refused.
         Err(_) => (
             None,
@@ -60,24 +62,13 @@ pub fn parse(source: &SourceFile) -> Parsed {
         ),
     };
 
-    // A string that does not end also derails the statement around it: say only the former.
-    let lexical_errors: Vec<Span> = scan
-        .diagnostics
-        .iter()
-        .filter(|found| found.is_error())
-        .map(|found| found.span)
-        .collect();
     let mut diagnostics = scan.diagnostics;
-    diagnostics.extend(found.into_iter().filter(|found| {
-        !lexical_errors
-            .iter()
-            .any(|error| error.start <= found.span.end && found.span.start <= error.end)
-    }));
+    diagnostics.extend(found);
     diagnostics.sort_by_key(|found| (found.span.start, found.span.end));
     truncate(&mut diagnostics);
 
     if let Some(ast) = &mut ast {
-        ast.complete &= !diagnostics.iter().any(Diagnostic::is_error) && lexical_errors.is_empty();
+        ast.complete &= !diagnostics.iter().any(Diagnostic::is_error);
     }
     Parsed { ast, diagnostics }
 }

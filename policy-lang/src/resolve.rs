@@ -4,8 +4,25 @@ use std::collections::BTreeMap;
 
 use crate::ast::Ast;
 use crate::diagnostic::Diagnostic;
-use crate::policy::Policy;
-use crate::source::SourceFile;
+use crate::floor;
+use crate::parse::{parse, truncate};
+use crate::policy::{Identity, Policy, Rule, RuleId};
+use crate::source::{SourceFile, Span};
+
+mod address;
+mod endpoint;
+mod expectations;
+mod glob;
+mod header;
+mod parameters;
+mod path;
+mod process;
+mod quantity;
+mod rules;
+mod syscalls;
+mod text;
+
+use parameters::Bound;
 
 /// What resolving needs from outside the file.
 pub struct Inputs<'a> {
@@ -70,10 +87,92 @@ pub struct Resolved {
 }
 
 /// Resolves a syntax tree.
+///
+/// A tree with holes in it is resolved for its diagnostics, and gives no policy.
 #[must_use]
-pub fn resolve(_ast: &Ast, _source: &SourceFile, _inputs: &Inputs<'_>) -> Resolved {
+pub fn resolve(ast: &Ast, source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
+    let mut resolver = Resolver::new(source, inputs, ast.complete);
+    let policy = resolver.policy(ast);
+    let mut diagnostics = resolver.diagnostics;
+    diagnostics.sort_by_key(|found| (found.span, found.code));
+    diagnostics.dedup();
+    let sound = ast.complete && !diagnostics.iter().any(Diagnostic::is_error);
+    truncate(&mut diagnostics);
     Resolved {
-        policy: None,
-        diagnostics: Vec::new(),
+        policy: policy.filter(|_| sound),
+        diagnostics,
+    }
+}
+
+/// Parses and resolves: all that is wrong with a file, in source order.
+#[must_use]
+pub fn check(source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
+    let parsed = parse(source);
+    let mut diagnostics = parsed.diagnostics;
+    let mut policy = None;
+    if let Some(ast) = parsed.ast {
+        let resolved = resolve(&ast, source, inputs);
+        policy = resolved.policy;
+        diagnostics.extend(resolved.diagnostics);
+        diagnostics.sort_by_key(|found| (found.span, found.code));
+    }
+    truncate(&mut diagnostics);
+    Resolved { policy, diagnostics }
+}
+
+/// What has been gathered so far.
+struct Resolver<'a> {
+    source: &'a SourceFile,
+    inputs: &'a Inputs<'a>,
+    /// Whether the tree has no holes: a name that seems unknown may stand in one.
+    complete: bool,
+    parameters: BTreeMap<String, Bound>,
+    rules: Vec<Rule>,
+    /// Labels, and where they were given.
+    labels: BTreeMap<String, Span>,
+    /// Trees that are private to the run by a `scratch` statement.
+    scratches: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(source: &'a SourceFile, inputs: &'a Inputs<'a>, complete: bool) -> Self {
+        Self {
+            source,
+            inputs,
+            complete,
+            parameters: BTreeMap::new(),
+            rules: floor::rules(),
+            labels: BTreeMap::new(),
+            scratches: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn policy(&mut self, ast: &Ast) -> Option<Policy> {
+        let name = self.fixed(&ast.policy.name, "the name of a policy");
+        self.bind_parameters(&ast.policy);
+        let header = self.header(&ast.policy.items);
+        self.find_scratches(&ast.policy.items);
+        let identity = self.blocks(&ast.policy.items);
+        let tests = self.tests(&ast.tests);
+        Some(Policy {
+            name: name?,
+            summary: header.summary,
+            parameters: self
+                .parameters
+                .iter()
+                .map(|(name, bound)| (name.clone(), bound.text()))
+                .collect(),
+            rules: std::mem::take(&mut self.rules),
+            identity: identity.unwrap_or((Identity::Dynamic, RuleId::DEFAULT)),
+            requirements: header.requirements,
+            record: header.record,
+            tests,
+        })
     }
 }

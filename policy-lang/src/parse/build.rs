@@ -14,9 +14,14 @@ mod rules;
 mod tests;
 
 /// Makes the tree. Absent if there is no policy in the file.
-pub(super) fn build(mut pairs: Pairs<'_, Rule>, source: &SourceFile) -> (Option<Ast>, Vec<Diagnostic>) {
+pub(super) fn build(
+    mut pairs: Pairs<'_, Rule>,
+    source: &SourceFile,
+    misspelt: &[Span],
+) -> (Option<Ast>, Vec<Diagnostic>) {
     let mut builder = Builder {
         source,
+        misspelt,
         diagnostics: Vec::new(),
     };
     let policy = match pairs.next() {
@@ -34,12 +39,22 @@ pub(super) fn build(mut pairs: Pairs<'_, Rule>, source: &SourceFile) -> (Option<
 
 struct Builder<'a> {
     source: &'a SourceFile,
+    /// Where the text is wrong below the grammar: a statement derailed by that is not explained again.
+    misspelt: &'a [Span],
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Builder<'_> {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    fn explain(&mut self, context: Context, skipped: Span, previous: Option<Span>) {
+        let touches = |error: &Span| error.start < skipped.end && skipped.start < error.end;
+        if !self.misspelt.iter().any(touches) {
+            let found = expected::explain(self.source, context, skipped, previous);
+            self.report(found);
+        }
     }
 
     fn file(&mut self, file: Pair<'_, Rule>) -> Option<(PolicyBlock, Vec<TestBlock>)> {
@@ -64,9 +79,7 @@ impl Builder<'_> {
                 Rule::test => tests.push(self.test(pair)),
                 Rule::bad_top => {
                     skipped = true;
-                    expected::explain(self.source, Context::Top, span(&pair), None)
-                        .into_iter()
-                        .for_each(|found| self.report(found));
+                    self.explain(Context::Top, span(&pair), None);
                 }
                 _ => {}
             }
@@ -134,9 +147,7 @@ impl Builder<'_> {
             let at = span(&child);
             match child.as_rule() {
                 rule if is_bad(rule) => {
-                    for found in expected::explain(self.source, context, at, previous) {
-                        self.report(found);
-                    }
+                    self.explain(context, at, previous);
                     previous = None;
                 }
                 Rule::unclosed => {

@@ -10,6 +10,7 @@ use super::grammar::{Grammar, Rule};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{SourceFile, Span};
 use crate::suggest::nearest;
+use crate::syscall::table;
 
 mod context;
 mod words;
@@ -22,11 +23,11 @@ pub(super) fn explain(
     context: Context,
     skipped: Span,
     previous: Option<Span>,
-) -> Vec<Diagnostic> {
+) -> Diagnostic {
     let text = source.text.as_str();
     let first = token(text, skipped.start);
     if let Some(found) = context.misplaced(source.slice(first), first, skipped, text) {
-        return vec![found];
+        return found;
     }
     let start = previous.map_or(skipped.start, |previous| previous.start);
     let stretch = source.slice(Span::new(start, skipped.end));
@@ -43,14 +44,39 @@ pub(super) fn explain(
             (start + offset, rules)
         }
     };
-    let found = token(
+    // What is reported lies in the stretch, also where the statement before it would have taken more.
+    let at = skip_space(
         text,
-        skip_space(
-            text,
-            at.max(previous.map_or(at, |previous| previous.end.min(skipped.start))),
-        ),
+        at.max(previous.map_or(at, |previous| previous.end.min(skipped.start))),
     );
-    vec![describe(source, context, found, &expected)]
+    if at >= skipped.end {
+        return ends_early(source, context, skipped, &expected);
+    }
+    describe(source, context, token(text, at), &expected)
+}
+
+/// The stretch is a beginning: it breaks off after its last token.
+fn ends_early(source: &SourceFile, context: Context, skipped: Span, expected: &[Rule]) -> Diagnostic {
+    let text = source.text.as_str();
+    let mut last = token(text, skipped.start);
+    loop {
+        let next = skip_space(text, last.end);
+        if next >= skipped.end || next == last.start {
+            break;
+        }
+        last = token(text, next);
+        if last.end == last.start {
+            break;
+        }
+    }
+    let wanted = list(context, expected);
+    Diagnostic::error(
+        Code::UnexpectedToken,
+        last,
+        format!("expected {wanted} after {}", shown(source.slice(last))),
+    )
+    .label("something is missing after this")
+    .help(context.shape())
 }
 
 fn describe(source: &SourceFile, context: Context, found: Span, expected: &[Rule]) -> Diagnostic {
@@ -67,6 +93,22 @@ fn describe(source: &SourceFile, context: Context, found: Span, expected: &[Rule
         found,
         format!("expected {}, found {}", list(context, expected), shown(written)),
     );
+    let takes = |wanted: Rule| expected.contains(&wanted);
+    if is_word && (takes(Rule::syscall_target) || takes(Rule::group)) {
+        let group = format!("@{written}");
+        let known = table::group(&group).is_some();
+        let better = if known { group } else { format!("\"{written}\"") };
+        return diagnostic
+            .label(format!("did you mean `{better}`?"))
+            .help("a group begins with `@`, a call is quoted")
+            .suggest(found, better);
+    }
+    if written == "=" && takes(Rule::comparison) {
+        return diagnostic
+            .label("did you mean `==`?")
+            .help("`==` compares")
+            .suggest(found, "==");
+    }
     diagnostic = match meant {
         Some(meant) => diagnostic
             .label(format!("did you mean `{meant}`?"))

@@ -11,7 +11,7 @@ pub(super) fn name(rule: Rule) -> Option<&'static str> {
         Rule::protocol => "a protocol (`tcp` or `udp`)",
         Rule::resource => "a resource (`memory`, `processes`, `cpu`, `open-files` or `wall`)",
         Rule::param_type => "a type (`path`, `host`, `cidr`, `port`, `duration`, `size` or `string`)",
-        Rule::identity_word => "`dynamic` or `user`",
+        Rule::identity_word => "`dynamic`, `user`",
         Rule::ids => "`uid:gid`",
         Rule::identity => "an identity (`dynamic`, `user` or `uid:gid`)",
         Rule::record_word => "`denied`, `exec`, `connect` or `bind`",
@@ -67,7 +67,6 @@ pub(super) fn of(rule: Rule) -> &'static [&'static str] {
         Rule::broker_source => &["env", "file"],
         Rule::outcome => &["allowed", "denied", "present", "absent"],
         Rule::domain => &["filesystem", "network", "credentials", "process"],
-        Rule::strict_top | Rule::file => &["policy", "test"],
         _ => keyword(rule),
     }
 }
