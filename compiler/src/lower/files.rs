@@ -135,12 +135,7 @@ fn order_globs(rules: &mut [PathRule], patterns: &[Cow<'_, pattern::PathPattern>
             side.push((index, prefix));
         }
     }
-    let at = |index: u32| {
-        usize::try_from(index)
-            .ok()
-            .and_then(|at| patterns.get(at))
-            .copied()
-    };
+    let at = |index: u32| usize::try_from(index).ok().and_then(|at| patterns.get(at));
     let mut yields = Vec::new();
     for (position, (left, left_prefix)) in globs.iter().enumerate() {
         for (right, right_prefix) in globs.iter().skip(position + 1).chain(&others) {
