@@ -241,9 +241,14 @@ impl<'p> Targets<'p> {
         let mut candidates = Vec::with_capacity(own.len());
         for (rule, effect, set) in &own {
             let mut yields_to = Vec::new();
-            for (position, (_, _, other)) in own.iter().enumerate() {
+            for (position, (_, other_effect, other)) in own.iter().enumerate() {
+                let matters = match effect {
+                    Effect::Forbid => false,
+                    Effect::Allow => *other_effect != Effect::Allow,
+                    Effect::Deny | Effect::Ask => true,
+                };
                 // A proof that gave up would leave the order of the rules open; better to say so.
-                if *effect != Effect::Forbid && lies_strictly_inside(other, set).ok_or_else(too_complex)? {
+                if matters && lies_strictly_inside(other, set).ok_or_else(too_complex)? {
                     yields_to.push(position);
                 }
             }

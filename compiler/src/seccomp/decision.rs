@@ -12,8 +12,9 @@ use super::facts::Facts;
 use super::formula::{Formula, Question};
 use super::graph::{Graph, NodeId, Verdict, Word};
 
-/// A decision that takes more states than this is refused; the filter would not fit anyway.
-const MAX_STATES: usize = 4096;
+/// A decision that takes more states than this is refused. It bounds time and depth: a filter has room for few
+/// calls with so many questions.
+const MAX_STATES: usize = 1024;
 
 /// One elementary rule, seen from one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,8 @@ pub(super) struct Candidate {
     pub(super) effect: Effect,
     /// When it matches: all of these.
     pub(super) conditions: Vec<Formula>,
-    /// Positions, in the same list, of the rules it yields to. Empty for `forbid`.
+    /// Positions, in the same list, of the rules it yields to. Empty for `forbid`. An `allow` need not list an
+    /// `allow`: what that yields to, it yields to as well.
     pub(super) yields_to: Vec<usize>,
 }
 
@@ -52,6 +54,7 @@ pub(super) fn decide_call(
         candidates,
         refused: BTreeSet::new(),
         seen: HashMap::new(),
+        states: 0,
     };
     let node = builder.build(&Facts::default())?;
     let refused = builder.refused;
@@ -68,6 +71,7 @@ struct Builder<'a> {
     /// Strictest first, then in order of writing.
     refused: BTreeSet<(std::cmp::Reverse<Effect>, RuleId)>,
     seen: HashMap<State, NodeId>,
+    states: usize,
 }
 
 /// All that the rest of a decision depends on.
@@ -115,12 +119,13 @@ impl Builder<'_> {
         if let Some(node) = self.seen.get(&state) {
             return Ok(*node);
         }
+        self.states += 1;
+        if self.states > MAX_STATES {
+            return Err(TooManyStates);
+        }
         let yes = self.build(&facts.with(question, true))?;
         let no = self.build(&facts.with(question, false))?;
         let node = self.graph.fork(question.word, question.test, yes, no);
-        if self.seen.len() >= MAX_STATES {
-            return Err(TooManyStates);
-        }
         self.seen.insert(state, node);
         Ok(node)
     }

@@ -7,4 +7,7 @@
 )]
 
 mod boundaries;
+mod calls;
+mod default_policy;
+mod model;
 mod policies;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artifact::seccomp::{Architecture, SeccompFilter};
-use compiler::seccomp::interpret::{SeccompData, check};
+use compiler::seccomp::interpret::{Checked, SeccompData, check};
 use compiler::seccomp::{bpf, generate};
 use policy_lang::policy::{Effect, Identity, Origin, Policy, Record, Rule, RuleId, Subject};
 use policy_lang::syscall::{Comparison, Condition, SyscallSet, Width};
@@ -23,22 +23,26 @@ pub(crate) fn policy(rules: Vec<(Effect, Vec<SyscallSet>)>) -> Policy {
         parameters: BTreeMap::new(),
         rules: (0..)
             .zip(subjects)
-            .map(|(id, (effect, subject))| Rule {
-                id: RuleId(id),
-                effect,
-                subject,
-                text: String::new(),
-                label: None,
-                because: None,
-                origin: Origin::BuiltIn,
-                if_present: false,
-                permit_degraded: false,
-            })
+            .map(|(id, (effect, subject))| rule(RuleId(id), effect, subject))
             .collect(),
         identity: (Identity::Dynamic, RuleId::DEFAULT),
         requirements: Vec::new(),
         record: Record::default(),
         tests: Vec::new(),
+    }
+}
+
+pub(crate) fn rule(id: RuleId, effect: Effect, subject: Subject) -> Rule {
+    Rule {
+        id,
+        effect,
+        subject,
+        text: String::new(),
+        label: None,
+        because: None,
+        origin: Origin::BuiltIn,
+        if_present: false,
+        permit_degraded: false,
     }
 }
 
@@ -65,13 +69,28 @@ pub(crate) fn filter(policy: &Policy, architecture: Architecture) -> SeccompFilt
 }
 
 pub(crate) fn answer(filter: &SeccompFilter, number: u32, arguments: [u64; 6]) -> u32 {
+    run(
+        &check(&filter.program).unwrap(),
+        filter.architecture,
+        number,
+        arguments,
+    )
+}
+
+/// The same for many calls: the filter is checked once.
+pub(crate) fn run(
+    program: &Checked<'_>,
+    architecture: Architecture,
+    number: u32,
+    arguments: [u64; 6],
+) -> u32 {
     let data = SeccompData {
         number,
-        architecture: bpf::audit_arch(filter.architecture),
+        architecture: bpf::audit_arch(architecture),
         instruction_pointer: 0xdead_beef_0000_1234,
         arguments,
     };
-    check(&filter.program).unwrap().run(&data).action
+    program.run(&data).action
 }
 
 /// Around every value of a condition, below and above 32 bits.

@@ -77,11 +77,8 @@ fn row(rule: &Rule) -> Row {
     if let Some(because) = &rule.because {
         lines.push(format!("because: {because}"));
     }
-    lines.extend(
-        rule.mechanisms
-            .iter()
-            .map(|report| format!("by {}", mechanism(report))),
-    );
+    let by: Vec<String> = rule.mechanisms.iter().map(mechanism).collect();
+    lines.push(format!("by: {}", by.join(", ")));
     if let Status::Partly { why } | Status::Unenforceable { why } = &rule.status {
         let permitted = if rule.permit_degraded { " (permitted)" } else { "" };
         lines.push(format!("why: {why}{permitted}"));
@@ -93,16 +90,20 @@ fn row(rule: &Rule) -> Row {
 }
 
 fn mechanism(report: &MechanismReport) -> String {
-    let mut remarks = report.missing.clone();
-    remarks.extend(report.gap.iter().map(|gap| format!("not exact: {gap}")));
-    remarks.extend(report.note.clone());
+    let mut remarks = Vec::new();
+    if !report.missing.is_empty() {
+        remarks.push("missing here");
+    }
+    if report.gap.is_some() {
+        remarks.push("not exact");
+    }
     if !report.recorded {
-        remarks.push("refusals leave no record".to_owned());
+        remarks.push("leaves no record");
     }
     if remarks.is_empty() {
-        report.mechanism.to_owned()
+        report.name.to_owned()
     } else {
-        format!("{} ({})", report.mechanism, remarks.join("; "))
+        format!("{} ({})", report.name, remarks.join(", "))
     }
 }
 
