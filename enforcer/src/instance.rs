@@ -3,14 +3,16 @@
 //! Cgroups live in `<cgroup2>/NAME/` (one child for each run), records and locks in `/run/NAME/`, pinned BPF
 //! objects in a bpffs mounted at `/run/NAME/bpf`. Two instances share nothing, so a test uses its own.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FlockOperation;
+
 use crate::mountinfo;
 
-/// Names and places of one instance. Making the value touches nothing; see [`Instance::create`].
+/// Names and places of one instance. Making the value touches nothing; see [`Instance::enter`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
     name: String,
@@ -52,6 +54,12 @@ pub enum Hierarchy {
     V2,
     /// In a version 1 hierarchy, mounted here.
     V1(PathBuf),
+}
+
+/// A lock on an instance's state directory.
+#[derive(Debug)]
+pub struct Entered {
+    _lock: File,
 }
 
 /// Why there is no instance.
@@ -160,16 +168,56 @@ impl Instance {
             .map(|(_, place)| place)
     }
 
-    /// Makes the state directories and the parent cgroup, or checks those that are there.
+    /// Every cgroup that belongs to the instance as a whole.
+    pub(crate) fn cgroups(&self) -> Vec<PathBuf> {
+        let v1 = self.controllers.iter().filter_map(|(_, place)| match place {
+            Hierarchy::V1(mount) => Some(mount.join(&self.name)),
+            Hierarchy::V2 => None,
+        });
+        let mut all: Vec<PathBuf> = v1.chain(std::iter::once(self.cgroup())).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Makes the state directories and the parent cgroup, or checks those that are there, and keeps
+    /// [`crate::unload`] away while the value lives.
     ///
     /// # Errors
     /// When one cannot be made, or the state directory is not exclusively root's.
-    pub fn create(&self) -> Result<(), InstanceError> {
-        for path in [self.state_dir(), self.runs_dir()] {
-            make_private(&path)?;
+    pub fn enter(&self) -> Result<Entered, InstanceError> {
+        loop {
+            make_private(&self.state_dir())?;
+            let Some(entered) = self.lock(FlockOperation::LockShared)? else {
+                continue;
+            };
+            make_private(&self.runs_dir())?;
+            make_directory(&self.cgroup(), 0o755)?;
+            return Ok(entered);
         }
-        let cgroup = self.cgroup();
-        make_directory(&cgroup, 0o755)
+    }
+
+    /// Waits until nobody is starting a run, and keeps starts away. Nothing when there is no instance.
+    pub(crate) fn enter_alone(&self) -> Result<Option<Entered>, InstanceError> {
+        self.lock(FlockOperation::LockExclusive)
+    }
+
+    /// Locks the state directory; nothing when it is gone, or was removed while this waited.
+    fn lock(&self, operation: FlockOperation) -> Result<Option<Entered>, InstanceError> {
+        let path = self.state_dir();
+        let failed = |source| InstanceError::Create {
+            path: path.clone(),
+            source,
+        };
+        let directory = match File::open(&path) {
+            Ok(directory) => directory,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        rustix::fs::flock(&directory, operation).map_err(|error| failed(error.into()))?;
+        let locked = directory.metadata().map_err(failed)?.ino();
+        let current = std::fs::metadata(&path).map(|found| found.ino()).ok();
+        Ok((current == Some(locked)).then_some(Entered { _lock: directory }))
     }
 }
 

@@ -1,9 +1,40 @@
 //! The launcher: the process that becomes the run.
+//!
+//! It is this program started again under the name [`ARGV0`], as process 1 of new namespaces, inside the run's
+//! cgroup, single-threaded, with nothing but standard input, output and error, a pipe to the supervisor and the
+//! spec. [`prepare`] is the whole launch, one step after the other; nothing else in the project drops a privilege
+//! or executes the command.
 
+mod domain;
+mod init;
+mod mounts;
+mod privileges;
+mod program;
+mod report;
+mod spec;
+mod stdio;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
+
+pub(crate) use report::Report;
+pub use report::{Failure, Step};
+pub(crate) use spec::{LaunchSpec, Mount, Rlimit, Source};
+
+use crate::sys;
 
 /// `argv[0]` of the launcher.
 pub const ARGV0: &str = "remit-launch";
+
+/// Exit code of remit's own failures.
+pub const EXIT_FAILURE: u8 = 125;
+/// Exit code of a command that exists and cannot be executed.
+pub const EXIT_NOT_EXECUTABLE: u8 = 126;
+/// Exit code of a command that does not exist.
+pub const EXIT_NOT_FOUND: u8 = 127;
+/// Exit code of a run that its wall-clock limit ended.
+pub const EXIT_WALL: u8 = 124;
 
 /// Whether this process was started as a launcher. Call first in `main`, before any thread exists.
 #[must_use]
@@ -14,5 +45,87 @@ pub fn requested() -> bool {
 /// The launcher's whole life. Call when [`requested`] and do nothing else.
 #[must_use]
 pub fn main() -> ExitCode {
-    ExitCode::from(125)
+    let Some((report, spec)) = open_channels() else {
+        eprintln!("{ARGV0} is started by remit, not by hand");
+        return ExitCode::from(EXIT_FAILURE);
+    };
+    match spec.and_then(|spec| prepare(spec, &report)) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            let code = exit_code(&failure);
+            Report::Failed(failure).send(report.as_fd());
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// What the supervisor makes of a failure.
+pub(crate) fn exit_code(failure: &Failure) -> u8 {
+    match (failure.step, failure.errno) {
+        (Step::Execute | Step::Program, libc::ENOENT) => EXIT_NOT_FOUND,
+        (Step::Execute | Step::Program, _) => EXIT_NOT_EXECUTABLE,
+        _ => EXIT_FAILURE,
+    }
+}
+
+/// The launch. Returns in process 1, with the command's exit code, when everything of the run has ended.
+///
+/// What each step needs decides its place: mounts need the host's view and root, Landlock rules are opened in the
+/// finished tree, the identity changes while capabilities still allow it, and seccomp comes last because the
+/// policy's filter need not allow any of the calls before it.
+fn prepare(spec: LaunchSpec, report: &OwnedFd) -> Result<u8, Failure> {
+    let step = |step: Step| move |error: io::Error| Failure::new(step, "", &error);
+    privileges::die_with_supervisor(report.as_fd()).map_err(step(Step::Start))?;
+
+    spec.cgroups.iter().try_for_each(|path| join(path))?;
+    // Only now the run's cgroup is this process's own, and so the root of the namespace.
+    sys::process::unshare_cgroup().map_err(step(Step::Namespaces))?;
+    mounts::build(&spec)?;
+    enter(&spec)?;
+    let program = program::find(&spec)?;
+    stdio::check()?;
+    privileges::close_all_but(report.as_fd()).map_err(step(Step::Descriptors))?;
+    privileges::limit(&spec.rlimits).map_err(step(Step::Limits))?;
+    let domain = domain::open(&spec)?;
+    privileges::become_user(spec.uid, spec.gid).map_err(step(Step::Identity))?;
+    privileges::drop_capabilities().map_err(step(Step::Capabilities))?;
+    rustix::thread::set_no_new_privs(true).map_err(|error| step(Step::NoNewPrivileges)(error.into()))?;
+    // A change of ids forgets the parent-death signal and makes the process dumpable or not as the host is set up.
+    privileges::die_with_supervisor(report.as_fd()).map_err(step(Step::Identity))?;
+    domain.enter()?;
+
+    init::run(&spec, report.as_fd(), || {
+        sys::seccomp::install(&spec.seccomp).map_err(step(Step::Seccomp))?;
+        let error = sys::process::execute(&program.path, &program.arguments, &program.environment);
+        Err(Failure::new(Step::Execute, program.shown(), &error))
+    })
+}
+
+/// The report pipe and the spec, whose numbers are the two arguments.
+fn open_channels() -> Option<(OwnedFd, Result<LaunchSpec, Failure>)> {
+    let mut numbers = std::env::args().skip(1).map(|number| number.parse::<i32>());
+    let (report, memfd) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    if report < 3 || memfd < 3 || report == memfd {
+        return None;
+    }
+    let report = sys::process::inherit(report).ok()?;
+    let spec = sys::process::inherit(memfd)
+        .and_then(LaunchSpec::read)
+        .map_err(|error| Failure::new(Step::Spec, "", &error));
+    Some((report, spec))
+}
+
+fn join(cgroup: &str) -> Result<(), Failure> {
+    std::fs::write(format!("{cgroup}/cgroup.procs"), "0")
+        .map_err(|error| Failure::new(Step::Cgroups, cgroup, &error))
+}
+
+fn enter(spec: &LaunchSpec) -> Result<(), Failure> {
+    std::env::set_current_dir(&spec.working_directory).map_err(|error| {
+        Failure::new(
+            Step::WorkingDirectory,
+            spec.working_directory.to_string_lossy(),
+            &error,
+        )
+    })
 }

@@ -7,16 +7,23 @@
 pub mod admission;
 pub mod bpf;
 pub mod capabilities;
+mod cgroup;
+mod identity;
 pub mod instance;
 pub mod launch;
+mod limits;
 pub mod mask;
 mod mountinfo;
+mod prepare;
+mod record;
 pub mod recovery;
 pub mod run;
+mod supervise;
 mod sys;
 
 pub use admission::{Admitted, Refusal, RuleStatus, Status, admit, assess};
 pub use capabilities::Capabilities;
 pub use instance::Instance;
+pub use prepare::{PathProblem, PrepareError};
 pub use recovery::{recover, unload};
 pub use run::{Caller, RunError, RunOptions, RunOutcome, run};

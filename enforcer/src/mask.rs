@@ -10,8 +10,10 @@
 //!
 //! Protocol: `include/uapi/linux/fuse.h`, version 7.31 and above (Linux 5.4).
 
+mod mount;
 mod protocol;
 mod tree;
 
+pub(crate) use mount::mount;
 pub use protocol::{Refused, Served, serve};
 pub use tree::{MaskKind, MaskTree, NodeId};

@@ -1,11 +1,25 @@
 //! One run, from an admitted artifact to its exit code.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
+use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use crate::admission::Admitted;
-use crate::instance::Instance;
+use crate::bpf::{self, BpfError, CgroupId, RunTables};
+use crate::cgroup::RunCgroups;
+use crate::identity::{self, DynamicId};
+use crate::instance::{Instance, InstanceError};
+use crate::launch::{ARGV0, EXIT_WALL, Failure, LaunchSpec, Step, exit_code};
+use crate::mask::{self, Refused};
+use crate::prepare::{self, Ids, PrepareError, Prepared};
+use crate::record::RunRecord;
+use crate::recovery::RecoveryError;
+use crate::supervise::{BlockedSignals, Ended, Live, Watch, supervise};
+use crate::{limits, recovery, sys};
 
 /// Who asked for the run, and what the run may inherit from them.
 #[derive(Debug, Clone)]
@@ -75,8 +89,10 @@ impl RunOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOutcome {
     /// The command's own exit code, 128+n when signal n ended it, 126/127 when it could not be started, 124 when
-    /// the wall limit did.
+    /// the wall limit ended it.
     pub exit_code: u8,
+    /// Why the command could not be started, where it could not.
+    pub not_started: Option<Failure>,
 }
 
 /// Why a run could not start or finish. The exit code is 125 for all of these.
@@ -84,17 +100,255 @@ pub struct RunOutcome {
 pub enum RunError {
     /// A host directory is missing or wrong.
     #[error(transparent)]
-    Instance(#[from] crate::instance::InstanceError),
+    Instance(#[from] InstanceError),
     /// Nothing to run.
     #[error("no command was given")]
     NoCommand,
+    /// What a dead run left cannot be removed.
+    #[error(transparent)]
+    Recovery(#[from] RecoveryError),
+    /// The host's files are not as the policy needs them.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// The network tables cannot be set up.
+    #[error(transparent)]
+    Bpf(#[from] BpfError),
+    /// A step of the launch failed; nothing of the run is left.
+    #[error("{failure}{}", because(rule.as_deref()))]
+    Launch {
+        /// Which.
+        failure: Failure,
+        /// The rule whose path it was about: `file:line: text`.
+        rule: Option<String>,
+    },
+    /// Something on the supervisor's side failed.
+    #[error("cannot {what}")]
+    Host {
+        /// What was tried.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn because(rule: Option<&str>) -> String {
+    rule.map_or_else(String::new, |rule| format!(", which the policy needs for {rule}"))
+}
+
+/// Adds what was tried to an I/O error.
+fn host(what: &'static str) -> impl Fn(io::Error) -> RunError {
+    move |source| RunError::Host { what, source }
 }
 
 /// Prepares, launches, supervises and finishes one run.
 ///
 /// # Errors
 /// When it could not start, or could not be finished cleanly; then nothing of it is left running.
-pub fn run(_admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunError> {
-    options.instance.create()?;
-    Err(RunError::NoCommand)
+pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunError> {
+    if options.command.is_empty() {
+        return Err(RunError::NoCommand);
+    }
+    let run = new_id();
+    let artifact = admitted.artifact();
+    let entered = options.instance.enter()?;
+    recovery::recover(&options.instance)?;
+    let record = RunRecord::create(&options.instance, &run).map_err(host("write the run record"))?;
+    drop(entered);
+    let mut parts = Parts {
+        cgroups: RunCgroups::of(&options.instance, &run),
+        tables: None,
+        record: Some(record),
+    };
+
+    let (ids, _dynamic) = identity(&admitted, &options)?;
+    let prepared = prepare::files(artifact, ids, options.caller.uid)?;
+    let plan = limits::plan(&artifact.process.limits, &options.instance);
+    let programs = bpf::Host::open_or_load(&options.instance)?;
+    let (cgroup, joined) = parts
+        .cgroups
+        .create(&options.instance, &plan)
+        .map_err(host("create the run's cgroups"))?;
+    let id = parts
+        .cgroups
+        .id()
+        .map_err(host("read the cgroup's id"))?
+        .map(CgroupId);
+    let id = id.ok_or_else(|| host("read the cgroup's id")(io::Error::from_raw_os_error(libc::ENOENT)))?;
+    parts.tables = Some(programs.install(id, &artifact.network, artifact.record)?);
+
+    let signals = BlockedSignals::block().map_err(host("block signals"))?;
+    let mut spec = prepare::spec(&admitted, &prepared, ids, &options, &plan, signals.before());
+    spec.cgroups = joined
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    let mut watch = Quiet;
+    let wall = prepare::wall_limit(&artifact.process.limits).map(|limit| Duration::from_secs(limit.value));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(host("start the supervisor's event loop"))?;
+    let ended = runtime.block_on(async {
+        let live = launch(spec, prepared, &options, &cgroup, &parts.cgroups, wall)?;
+        supervise(live, Vec::new(), &mut watch)
+            .await
+            .map_err(host("supervise the run"))
+    })?;
+    parts.finish()?;
+    outcome(&admitted, ended)
+}
+
+/// Starts the launcher in the run's cgroup.
+fn launch(
+    mut spec: LaunchSpec,
+    prepared: Prepared,
+    options: &RunOptions,
+    cgroup: &File,
+    cgroups: &RunCgroups,
+    wall: Option<Duration>,
+) -> Result<Live, RunError> {
+    let flags = rustix::pipe::PipeFlags::CLOEXEC;
+    let (report, launcher_end) =
+        rustix::pipe::pipe_with(flags).map_err(|error| host("make a pipe")(error.into()))?;
+    let masks = if prepared.masks.is_empty() {
+        None
+    } else {
+        Some(mask::mount().map_err(host(
+            "mount the file system that hides denied paths (is /dev/fuse there?)",
+        ))?)
+    };
+    spec.report = launcher_end.as_raw_fd();
+    spec.masks = masks.as_ref().map(|(_, mount)| mount.as_raw_fd());
+    let memfd = spec.seal().map_err(host("write the launch spec"))?;
+    let argument = |number: i32| CString::new(number.to_string()).unwrap_or_default();
+    let program = CString::new(options.launcher.as_os_str().as_bytes())
+        .map_err(|_| host("name the launcher")(io::Error::from_raw_os_error(libc::EINVAL)))?;
+    let arguments = [
+        CString::new(ARGV0).unwrap_or_default(),
+        argument(spec.report),
+        argument(memfd.as_raw_fd()),
+    ];
+    let mut inherited = vec![spec.report, memfd.as_raw_fd()];
+    inherited.extend(spec.masks);
+    let spawned = sys::process::spawn(&sys::process::Spawn {
+        program: &program,
+        arguments: &arguments,
+        cgroup: cgroup.as_fd(),
+        inherited: &inherited,
+        report: launcher_end.as_fd(),
+    })
+    .map_err(host("start the launcher"))?;
+    Ok(Live {
+        pidfd: spawned.pidfd,
+        report,
+        masks: masks.map(|(device, _)| (device, prepared.masks)),
+        cgroups: cgroups.clone(),
+        wall,
+    })
+}
+
+fn identity(admitted: &Admitted, options: &RunOptions) -> Result<(Ids, Option<DynamicId>), RunError> {
+    let caller = (options.caller.uid, options.caller.gid);
+    if let Some(ids) = prepare::fixed_ids(admitted.artifact().process.identity, caller) {
+        return Ok((ids, None));
+    }
+    let dynamic = identity::allocate(std::process::id()).map_err(host("take a dynamic user id"))?;
+    Ok((
+        Ids {
+            uid: dynamic.id,
+            gid: dynamic.id,
+            dynamic: true,
+        },
+        Some(dynamic),
+    ))
+}
+
+/// What a failed launch means: a command that could not be started is the command's failure, everything else
+/// remit's.
+fn outcome(admitted: &Admitted, ended: Ended) -> Result<RunOutcome, RunError> {
+    if ended.wall {
+        return Ok(RunOutcome {
+            exit_code: EXIT_WALL,
+            not_started: None,
+        });
+    }
+    match ended.failure {
+        None => Ok(RunOutcome {
+            exit_code: ended.code,
+            not_started: None,
+        }),
+        Some(failure) if matches!(failure.step, Step::Execute | Step::Program) => Ok(RunOutcome {
+            exit_code: exit_code(&failure),
+            not_started: Some(failure),
+        }),
+        Some(failure) => {
+            let rule = prepare::rule_about(admitted.artifact(), &failure.subject);
+            Err(RunError::Launch { failure, rule })
+        }
+    }
+}
+
+/// What exists of a run on the host. Dropped unfinished, it is finished as far as possible; what remains is left
+/// to recovery, with its record.
+struct Parts {
+    cgroups: RunCgroups,
+    tables: Option<RunTables>,
+    record: Option<RunRecord>,
+}
+
+impl Parts {
+    /// Ends everything, in the order that recovery relies on: processes, tables, cgroups, record.
+    fn finish(mut self) -> Result<(), RunError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), RunError> {
+        self.cgroups.empty().map_err(host("end the run's processes"))?;
+        if let Some(tables) = self.tables.take() {
+            tables.remove()?;
+        }
+        self.cgroups.remove().map_err(host("remove the run's cgroups"))?;
+        match self.record.take() {
+            Some(record) => record.remove().map_err(host("remove the run record")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        if self.record.is_some()
+            && let Err(error) = self.end()
+        {
+            tracing::error!(%error, "a run could not be finished; the next start tries again");
+        }
+    }
+}
+
+/// Nobody watches.
+struct Quiet;
+
+impl Watch for Quiet {
+    fn pump(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+    fn refused(&mut self, _refused: Refused) {}
+    fn started(&mut self) {}
+}
+
+/// Sorts by time and is unique on the host.
+fn new_id() -> String {
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut random = [0u8; 4];
+    // Without randomness the time and process id still tell runs apart.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::NONBLOCK);
+    format!(
+        "{:011x}{:07x}{:08x}",
+        since.as_millis(),
+        std::process::id(),
+        u32::from_ne_bytes(random)
+    )
 }

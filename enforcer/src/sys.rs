@@ -4,8 +4,11 @@
 
 pub(crate) mod bpf_query;
 pub(crate) mod landlock;
+pub(crate) mod lock;
 pub(crate) mod mount;
+pub(crate) mod process;
 pub(crate) mod seccomp;
+pub(crate) mod signal;
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -48,4 +51,11 @@ pub(crate) fn audit_available() -> io::Result<()> {
         )
     })?;
     Ok(())
+}
+
+/// Hands a descriptor to the event loop.
+pub(crate) fn watch(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<OwnedFd>> {
+    // SAFETY: the descriptor is owned by the value that is registered, which does not change it and closes it only
+    // after it is registered no more.
+    unsafe { tokio::io::unix::AsyncFd::register(fd) }.map_err(|error| error.into_parts().1)
 }

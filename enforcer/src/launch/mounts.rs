@@ -1,0 +1,158 @@
+//! The run's mount tree: the host's, cut off and sealed, with the run's own mounts over it.
+//!
+//! Everything that shows a host object is cloned *before* the tree is sealed, from the host's own mounts, and
+//! attributes are only ever added: what the host mounted read-only stays so, and no mount below depends on one
+//! above for being right. See mount_setattr(2) and `Documentation/filesystems/mount_api.rst`.
+
+mod devices;
+mod owners;
+mod private;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags};
+
+use super::{Failure, LaunchSpec, Mount, Source, Step};
+use crate::sys;
+
+/// Builds the whole tree.
+pub(super) fn build(spec: &LaunchSpec) -> Result<(), Failure> {
+    let at = |path: &str| {
+        let path = path.to_owned();
+        move |error: io::Error| Failure::new(Step::Mounts, path, &error)
+    };
+    let proc = private::proc().map_err(at("procfs"))?;
+    let mut owners = owners::Owners::new(proc.as_fd());
+    let mut detached = Vec::with_capacity(spec.mounts.len());
+    for mount in &spec.mounts {
+        let clone = match mount.source {
+            Source::Host => {
+                Some(host_clone(mount, (spec.uid, spec.gid), &mut owners).map_err(at(&mount.path))?)
+            }
+            _ => None,
+        };
+        detached.push(clone);
+    }
+    let devices = devices::Devices::open().map_err(at("/dev"))?;
+    sys::mount::seal_all(spec.base_attributes).map_err(at("/"))?;
+    let masks = mask_mounts(spec).map_err(at("masks"))?;
+    for (mount, clone) in spec.mounts.iter().zip(detached) {
+        place(mount, clone, &masks, &proc, &devices).map_err(at(&mount.path))?;
+    }
+    Ok(())
+}
+
+/// A private copy of what the host has at a path, and below it.
+fn host_clone(mount: &Mount, run: (u32, u32), owners: &mut owners::Owners<'_>) -> io::Result<OwnedFd> {
+    let clone = clone_of(open_exactly(&mount.path)?.as_fd())?;
+    if let Some((uid, gid)) = mount.owner {
+        let mapping = owners::Mapping {
+            uid,
+            gid,
+            shown_uid: run.0,
+            shown_gid: run.1,
+        };
+        sys::mount::map_owners(clone.as_fd(), owners.namespace(mapping)?)?;
+    }
+    sys::mount::add_attributes(clone.as_fd(), mount.attributes)?;
+    Ok(clone)
+}
+
+fn place(
+    mount: &Mount,
+    clone: Option<OwnedFd>,
+    masks: &[(String, OwnedFd)],
+    proc: &OwnedFd,
+    devices: &devices::Devices,
+) -> io::Result<()> {
+    match &mount.source {
+        Source::Host => {
+            let clone = clone.ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))?;
+            attach(clone.as_fd(), &mount.path)
+        }
+        Source::Visible => {
+            let clone = clone_of(open_exactly(&mount.path)?.as_fd())?;
+            sys::mount::add_attributes(clone.as_fd(), mount.attributes)?;
+            attach(clone.as_fd(), &mount.path)
+        }
+        Source::Mask(name) => {
+            let mask = masks.iter().find(|(found, _)| found == name);
+            let (_, mask) = mask.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))?;
+            attach(mask.as_fd(), &mount.path)
+        }
+        Source::Proc => {
+            sys::mount::add_attributes(proc.as_fd(), mount.attributes)?;
+            attach(proc.as_fd(), &mount.path)
+        }
+        Source::Devices => devices.attach(&mount.path),
+        Source::Tmpfs { size_bytes, mode } => {
+            let tmpfs = private::tmpfs(*size_bytes, *mode)?;
+            private::furnish(tmpfs.as_fd(), &mount.path, &mount.skeleton, *mode)?;
+            sys::mount::add_attributes(tmpfs.as_fd(), mount.attributes)?;
+            attach(tmpfs.as_fd(), &mount.path)
+        }
+    }
+}
+
+/// A detached mount of each mask that is wanted. The supervisor mounted their file system, and answers.
+fn mask_mounts(spec: &LaunchSpec) -> io::Result<Vec<(String, OwnedFd)>> {
+    let Some(all) = spec.masks else {
+        return Ok(Vec::new());
+    };
+    let all = sys::process::inherit(all)?;
+    // Before Linux 6.15 a detached mount cannot be cloned, so it is attached where a private mount will cover it.
+    attach(all.as_fd(), "/proc")?;
+    let wanted = spec.mounts.iter().filter_map(|mount| match &mount.source {
+        Source::Mask(name) => Some(name.clone()),
+        _ => None,
+    });
+    let clones = wanted
+        .map(|name| {
+            let child =
+                rustix::fs::openat(&all, name.as_str(), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+            Ok((name, clone_of(child.as_fd())?))
+        })
+        .collect::<io::Result<Vec<_>>>()?;
+    rustix::mount::unmount("/proc", UnmountFlags::DETACH)?;
+    Ok(clones)
+}
+
+/// Opens a path none of whose components is a symbolic link.
+fn open_exactly(path: &str) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat2(
+        CWD,
+        path,
+        OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS,
+    )?)
+}
+
+/// A detached copy of the mount at a descriptor, and of those below it.
+fn clone_of(object: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::AT_RECURSIVE;
+    Ok(rustix::mount::open_tree(object, "", flags)?)
+}
+
+/// Puts a detached mount over a path, as that is visible now.
+fn attach(mount: BorrowedFd<'_>, path: &str) -> io::Result<()> {
+    let target = open_exactly(path)?;
+    attach_at(mount, target.as_fd())
+}
+
+fn attach_at(mount: BorrowedFd<'_>, target: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(rustix::mount::move_mount(mount, "", target, "", flags)?)
+}
+
+/// Opens a file below a directory descriptor for one short write, and writes it.
+fn write_at(directory: BorrowedFd<'_>, path: &str, text: &str) -> io::Result<()> {
+    let file = rustix::fs::openat(directory, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    io::Write::write_all(&mut File::from(file), text.as_bytes())
+}

@@ -1,0 +1,70 @@
+//! File systems of the run's own: procfs, tmpfs.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use artifact::filesystem::{Node, NodeKind};
+use rustix::fs::{Mode, OFlags};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+
+/// procfs of this PID namespace, detached.
+pub(super) fn proc() -> io::Result<OwnedFd> {
+    let context = rustix::mount::fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    Ok(rustix::mount::fsmount(
+        context.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        attributes,
+    )?)
+}
+
+/// A tmpfs, detached.
+pub(super) fn tmpfs(size_bytes: u64, mode: u32) -> io::Result<OwnedFd> {
+    mount_tmpfs(
+        size_bytes,
+        mode,
+        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV,
+    )
+}
+
+pub(super) fn mount_tmpfs(size_bytes: u64, mode: u32, attributes: MountAttrFlags) -> io::Result<OwnedFd> {
+    let context = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(context.as_fd(), "size", size_bytes.to_string())?;
+    rustix::mount::fsconfig_set_string(context.as_fd(), "mode", format!("{mode:o}"))?;
+    rustix::mount::fsconfig_create(context.as_fd())?;
+    Ok(rustix::mount::fsmount(
+        context.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        attributes,
+    )?)
+}
+
+/// Makes directories and mount points in a new tmpfs that is to stand at `path`.
+pub(super) fn furnish(root: BorrowedFd<'_>, path: &str, skeleton: &[Node], mode: u32) -> io::Result<()> {
+    for node in skeleton {
+        let relative = node
+            .path
+            .strip_prefix(path)
+            .map(|rest| rest.trim_start_matches('/'))
+            .unwrap_or_default();
+        match node.kind {
+            NodeKind::Directory => {
+                rustix::fs::mkdirat(root, relative, Mode::from_raw_mode(mode))?;
+                rustix::fs::chmodat(
+                    root,
+                    relative,
+                    Mode::from_raw_mode(mode),
+                    rustix::fs::AtFlags::empty(),
+                )?;
+            }
+            NodeKind::File | NodeKind::Special => {
+                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+                rustix::fs::openat(root, relative, flags, Mode::empty())?;
+            }
+        }
+    }
+    Ok(())
+}
