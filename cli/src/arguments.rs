@@ -209,6 +209,9 @@ pub(crate) struct EventsVerify {
     /// Event file written by `remit run --events`; `-` is stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
+    /// Accept a run whose end is not recorded, because it is still alive
+    #[arg(long)]
+    pub(crate) unfinished: bool,
     /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,

@@ -31,8 +31,9 @@ pub(crate) struct Front {
 /// # Errors
 /// When the file cannot be read or the bindings make no sense. What is wrong *in* the file is a diagnostic.
 pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
-    let source =
+    let mut source =
         policy_lang::host::load(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    source.name = name(path);
     let inputs = Inputs {
         parameters: parameters(bindings)?,
         home: text(home(bindings)?, "the home directory")?,
@@ -56,6 +57,17 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
         diagnostics,
         policy,
     })
+}
+
+/// How rules and events name the file: `./x`, `$PWD/x` and `x` are one file and give one digest.
+fn name(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let relative = path.strip_prefix(&here).unwrap_or(path);
+    let plain: PathBuf = relative
+        .components()
+        .filter(|part| *part != std::path::Component::CurDir)
+        .collect();
+    plain.display().to_string()
 }
 
 /// The artifact a path stands for: decoded when it is one, compiled when it is a policy.

@@ -52,7 +52,10 @@ impl PathPattern {
     pub fn covers(&self, path: &str) -> bool {
         match self {
             Self::Literal(literal) => is_beneath(path, literal),
-            Self::Glob(_) => Automaton::of(self).is_ok_and(|automaton| automaton.covers(path)),
+            Self::Glob(text) => {
+                path.starts_with(plain_prefix(text))
+                    && Automaton::of(self).is_ok_and(|automaton| automaton.covers(path))
+            }
         }
     }
 
@@ -65,7 +68,14 @@ impl PathPattern {
             (Self::Glob(_), Self::Literal(inner)) => self.covers(inner).into(),
             (Self::Literal(outer), Self::Glob(_)) if is_beneath(&inner.fixed_prefix(), outer) => Proof::Holds,
             (Self::Literal(_) | Self::Glob(_), Self::Glob(_)) if self == inner => Proof::Holds,
-            (Self::Literal(_) | Self::Glob(_), Self::Glob(_)) => {
+            (Self::Literal(_) | Self::Glob(_), Self::Glob(text)) => {
+                // Most pairs have nothing to do with each other, which one path shows.
+                let sample = glob::components(text)
+                    .ok()
+                    .and_then(|components| glob::sample(&components));
+                if sample.is_some_and(|path| !self.covers(&path)) {
+                    return Proof::Fails;
+                }
                 match (Automaton::of(self), Automaton::of(inner)) {
                     (_, Err(_)) => Proof::Holds,
                     (Err(_), Ok(_)) => Proof::Fails,
@@ -115,6 +125,15 @@ pub fn escape(path: &str) -> String {
         escaped.push(character);
     }
     escaped
+}
+
+/// Text that every match of a glob starts with. Not past a slash, since `**` behind it may stand for nothing.
+fn plain_prefix(glob: &str) -> &str {
+    let plain = glob
+        .find(['*', '?', '[', '\\'])
+        .and_then(|end| glob.get(..end))
+        .unwrap_or(glob);
+    plain.trim_end_matches('/')
 }
 
 /// Whether `path` is `top` or lies beneath it.

@@ -266,12 +266,13 @@ fn outcome(
         }
         View::Private(Private::Proc | Private::Devices) | View::Base | View::InPlace | View::Host => {
             let own = region(site, View::InPlace, rights, flow);
-            let differs = own.rights.write != enclosing.rights.write
-                || own.read_only != enclosing.read_only
-                || own.no_exec != enclosing.no_exec;
+            // A device or a FIFO has no use for `noexec`, and `/dev/null` needs no mount to be written.
+            let differs = own.read_only != enclosing.read_only
+                || site.kind != NodeKind::Special
+                    && (own.rights.write != enclosing.rights.write || own.no_exec != enclosing.no_exec);
             if !site.exists {
                 Outcome::Absent
-            } else if differs && site.kind != NodeKind::Special {
+            } else if differs {
                 Outcome::Region(View::InPlace)
             } else {
                 Outcome::Same

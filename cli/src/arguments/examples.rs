@@ -6,6 +6,7 @@ Exit codes:
   1         a policy has errors, or the operation failed
   2         the command line is wrong
   125       `run`: Remit itself failed or refused to start
+  124       `run`: the wall-clock limit ended the command
   126, 127  `run`: the command is not executable, or was not found
   128+n     `run`: the command was ended by signal n
 
@@ -75,10 +76,11 @@ Examples:
   $ remit unload --instance nightly";
 
 pub(super) const EVENTS_VERIFY: &str = "\
-Exits 0 when sequence numbers and the hash chain are whole, 1 when they are not.
+Exits 0 when sequence numbers and the hash chain of every run are whole up to its end, 1 when they are not.
 
 Examples:
-  $ remit events verify events.jsonl";
+  $ remit events verify events.jsonl
+  $ remit events verify events.jsonl --format json";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:

@@ -3,22 +3,22 @@
 use artifact::Effect;
 use artifact::rule::{Domain, Mechanism, Need, Origin};
 
-/// What does the work.
+/// What does the work, in the word that events use.
 pub(crate) const fn mechanism(mechanism: Mechanism) -> &'static str {
     match mechanism {
-        Mechanism::LandlockFs => "Landlock file rules",
-        Mechanism::LandlockNet => "Landlock TCP port rules",
-        Mechanism::LandlockScope => "Landlock scopes",
-        Mechanism::MountAttributes => "mount attributes",
-        Mechanism::MountMask => "a mask over the path",
-        Mechanism::PrivateMount => "a private mount",
+        Mechanism::LandlockFs => "landlock-fs",
+        Mechanism::LandlockNet => "landlock-net",
+        Mechanism::LandlockScope => "landlock-scope",
+        Mechanism::MountAttributes => "mount-attributes",
+        Mechanism::MountMask => "mount-mask",
+        Mechanism::PrivateMount => "private-mount",
         Mechanism::Seccomp => "seccomp",
-        Mechanism::CgroupBpf => "cgroup BPF",
-        Mechanism::Environment => "the environment made for the run",
-        Mechanism::CgroupController => "a cgroup controller",
-        Mechanism::Rlimit => "a resource limit of each process",
-        Mechanism::Credentials => "user and group ids",
-        Mechanism::Supervisor => "the supervisor's clock",
+        Mechanism::CgroupBpf => "cgroup-bpf",
+        Mechanism::Environment => "environment",
+        Mechanism::CgroupController => "cgroup-controller",
+        Mechanism::Rlimit => "rlimit",
+        Mechanism::Credentials => "credentials",
+        Mechanism::Supervisor => "supervisor",
     }
 }
 
@@ -65,24 +65,10 @@ pub(crate) fn origin(origin: &Origin) -> String {
     }
 }
 
-/// Whether what a mechanism refuses leaves an event that names the rule.
+/// Whether what a mechanism refuses leaves no event that names the rule, though a program notices.
 ///
-/// A read-only or `noexec` mount answers before anything that keeps records is asked, and what is simply not there (a
-/// variable, a file of a private mount) is not refused at all.
-pub(crate) const fn is_recorded(mechanism: Mechanism) -> bool {
-    match mechanism {
-        Mechanism::LandlockFs
-        | Mechanism::LandlockNet
-        | Mechanism::LandlockScope
-        | Mechanism::MountMask
-        | Mechanism::Seccomp
-        | Mechanism::CgroupBpf
-        | Mechanism::Supervisor => true,
-        Mechanism::MountAttributes
-        | Mechanism::PrivateMount
-        | Mechanism::Environment
-        | Mechanism::CgroupController
-        | Mechanism::Rlimit
-        | Mechanism::Credentials => false,
-    }
+/// A read-only or `noexec` mount answers before anything that keeps records is asked, and what a private mount does not
+/// have is not refused but absent.
+pub(crate) const fn is_unrecorded(mechanism: Mechanism) -> bool {
+    matches!(mechanism, Mechanism::MountAttributes | Mechanism::PrivateMount)
 }

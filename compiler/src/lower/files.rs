@@ -3,48 +3,59 @@
 //! Literals make a tree, so it is enough that each rule lists the literals next inside it: whatever lies deeper is
 //! inside those too, and a path that matches it matches them. Globs are compared with everything near them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use artifact::bounds;
 use artifact::filesystem::glob::Glob;
 use artifact::filesystem::{FileAccess, FilesystemPlan, PathPattern, PathRule, Scratch, path};
 use artifact::rule::Effect;
+use policy_lang::inclusion::Proof;
 use policy_lang::pattern;
-use policy_lang::policy::{Policy, Subject};
+use policy_lang::policy::{self, Policy, Subject};
 
 use super::vocabulary;
 use crate::error::{LowerError, Reason};
 
+/// A scratch is for data: nothing in it starts unless a rule of its own says so.
+const SCRATCH: [policy::FileAccess; 2] = [policy::FileAccess::Read, policy::FileAccess::Write];
+
 pub(super) fn lower(policy: &Policy, errors: &mut Vec<LowerError>) -> FilesystemPlan {
     let mut plan = FilesystemPlan::default();
-    let mut patterns: Vec<&pattern::PathPattern> = Vec::new();
+    let mut patterns: Vec<Cow<'_, pattern::PathPattern>> = Vec::new();
     for rule in &policy.rules {
-        match &rule.subject {
-            Subject::File { accesses, targets } => {
-                for target in targets {
-                    if let Err(reason) = check(target) {
-                        errors.push(LowerError::about(rule, reason));
-                        continue;
-                    }
-                    for access in accesses {
-                        patterns.push(target);
-                        plan.rules.push(PathRule {
-                            rule: vocabulary::rule_id(rule.id),
-                            effect: vocabulary::effect(rule.effect),
-                            access: vocabulary::access(*access),
-                            pattern: vocabulary::pattern(target),
-                            if_present: rule.if_present,
-                            yields_to: Vec::new(),
-                        });
-                    }
-                }
+        let elementary = match &rule.subject {
+            Subject::File { accesses, targets } => targets
+                .iter()
+                .map(|target| (accesses.as_slice(), Cow::Borrowed(target)))
+                .collect(),
+            Subject::Scratch { path, size_bytes } => {
+                plan.scratch.push(Scratch {
+                    rule: vocabulary::rule_id(rule.id),
+                    path: path.clone(),
+                    size_bytes: *size_bytes,
+                });
+                let everything_in_it = Cow::Owned(pattern::PathPattern::Literal(path.clone()));
+                vec![(SCRATCH.as_slice(), everything_in_it)]
             }
-            Subject::Scratch { path, size_bytes } => plan.scratch.push(Scratch {
-                rule: vocabulary::rule_id(rule.id),
-                path: path.clone(),
-                size_bytes: *size_bytes,
-            }),
-            _ => {}
+            _ => Vec::new(),
+        };
+        for (accesses, target) in elementary {
+            if let Err(reason) = check(&target) {
+                errors.push(LowerError::about(rule, reason));
+                continue;
+            }
+            for access in accesses {
+                patterns.push(target.clone());
+                plan.rules.push(PathRule {
+                    rule: vocabulary::rule_id(rule.id),
+                    effect: vocabulary::effect(rule.effect),
+                    access: vocabulary::access(*access),
+                    pattern: vocabulary::pattern(&target),
+                    if_present: rule.if_present,
+                    yields_to: Vec::new(),
+                });
+            }
         }
     }
     for access in [FileAccess::Read, FileAccess::Write, FileAccess::Execute] {
@@ -111,7 +122,7 @@ fn order_literals(rules: &mut [PathRule], access: FileAccess) {
 }
 
 /// Compares each glob with every rule whose fixed part lies above or below its own.
-fn order_globs(rules: &mut [PathRule], patterns: &[&pattern::PathPattern], access: FileAccess) {
+fn order_globs(rules: &mut [PathRule], patterns: &[Cow<'_, pattern::PathPattern>], access: FileAccess) {
     let mut globs: Vec<(u32, String)> = Vec::new();
     let mut others: Vec<(u32, String)> = Vec::new();
     for (index, rule) in (0..).zip(rules.iter()) {
@@ -124,12 +135,7 @@ fn order_globs(rules: &mut [PathRule], patterns: &[&pattern::PathPattern], acces
             side.push((index, prefix));
         }
     }
-    let at = |index: u32| {
-        usize::try_from(index)
-            .ok()
-            .and_then(|at| patterns.get(at))
-            .copied()
-    };
+    let at = |index: u32| usize::try_from(index).ok().and_then(|at| patterns.get(at));
     let mut yields = Vec::new();
     for (position, (left, left_prefix)) in globs.iter().enumerate() {
         for (right, right_prefix) in globs.iter().skip(position + 1).chain(&others) {
@@ -139,10 +145,10 @@ fn order_globs(rules: &mut [PathRule], patterns: &[&pattern::PathPattern], acces
             let (Some(left_set), Some(right_set)) = (at(*left), at(*right)) else {
                 continue;
             };
-            match (includes(left_set, right_set), includes(right_set, left_set)) {
-                (true, false) => yields.push((*left, *right)),
-                (false, true) => yields.push((*right, *left)),
-                (true, true) | (false, false) => {}
+            if is_strictly_inside(right_set, left_set) {
+                yields.push((*left, *right));
+            } else if is_strictly_inside(left_set, right_set) {
+                yields.push((*right, *left));
             }
         }
     }
@@ -157,8 +163,9 @@ fn record(rules: &mut [PathRule], yields: &[(u32, u32)]) {
     }
 }
 
-fn includes(outer: &pattern::PathPattern, inner: &pattern::PathPattern) -> bool {
-    outer.includes(inner).holds()
+/// What cannot be decided within bounds counts as no: the outer rule then stands, and the stricter effect wins.
+fn is_strictly_inside(inner: &pattern::PathPattern, outer: &pattern::PathPattern) -> bool {
+    outer.includes(inner).holds() && inner.includes(outer) == Proof::Fails
 }
 
 fn near(left: &str, right: &str) -> bool {
@@ -211,10 +218,6 @@ impl<'p> Grants<'p> {
                     }
                 }
             }
-        }
-        for scratch in &plan.scratch {
-            grants.add(FileAccess::Read, &scratch.path);
-            grants.add(FileAccess::Write, &scratch.path);
         }
         grants
     }

@@ -6,6 +6,7 @@ use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{
     Effect, Endpoint, FileAccess, Identity, Origin, Policy, Protocol, Record, Rule, RuleId, Subject, Verb,
 };
+use proptest::strategy::Strategy;
 
 /// The built-in default, then these, each on a line of its own.
 pub(crate) fn policy(rules: Vec<(Effect, Subject)>) -> Policy {
@@ -69,4 +70,9 @@ pub(crate) fn network(verbs: &[Verb], protocols: &[Protocol], targets: &[(&str, 
             })
             .collect(),
     }
+}
+
+/// Effects that can be enforced.
+pub(crate) fn effects() -> impl Strategy<Value = Effect> {
+    proptest::sample::select(&[Effect::Allow, Effect::Deny, Effect::Forbid])
 }

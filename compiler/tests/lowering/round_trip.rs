@@ -6,6 +6,8 @@ use compiler::{emit, lower};
 use policy_lang::policy::{Effect, FileAccess, Protocol, Resource, Subject, Verb};
 use policy_lang::syscall::SyscallSet;
 
+use proptest::prelude::*;
+
 use crate::policies::{file, network, policy};
 
 fn artifact() -> Artifact {
@@ -164,5 +166,21 @@ fn what_does_not_hold_together_is_refused() {
         let invalid = edited.validate().expect_err(part);
         assert!(invalid.at.starts_with(part), "{part}: {invalid}");
         assert_eq!(encode(&edited), Err(invalid));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_artifact_survives_its_text(
+        files in crate::file_model::any_rules(),
+        network in proptest::collection::vec(crate::network_model::rule(), 0..9),
+    ) {
+        let policy = policy(files.into_iter().chain(network).collect());
+        let artifact = emit(&lower(&policy).unwrap());
+        let text = encode(&artifact).unwrap();
+        prop_assert_eq!(&decode(text.as_bytes()).unwrap(), &artifact);
+        prop_assert_eq!(encode(&emit(&lower(&policy).unwrap())).unwrap(), text);
     }
 }

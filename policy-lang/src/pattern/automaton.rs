@@ -79,7 +79,7 @@ impl Automaton {
             PathPattern::Literal(path) => {
                 steps.extend(word_of(path).chars().map(|character| match character {
                     '/' => Step::Slash,
-                    other => Step::One(CharacterSet::just(other)),
+                    other => Step::One(CharacterSet::Just(other)),
                 }));
             }
             PathPattern::Glob(text) => {
@@ -103,11 +103,13 @@ impl Automaton {
 
     pub(super) fn covers(&self, path: &str) -> bool {
         let mut states = self.start();
+        let mut next = States::none(self.steps.len());
         for character in word_of(path).chars() {
             if states.contains(self.beneath()) {
                 return true;
             }
-            states = self.advance(&states, character);
+            self.advance_into(&states, character, &mut next);
+            std::mem::swap(&mut states, &mut next);
         }
         self.accepts(&states)
     }
@@ -127,21 +129,24 @@ impl Automaton {
 
     pub(super) fn advance(&self, states: &States, character: char) -> States {
         let mut next = States::none(self.steps.len());
+        self.advance_into(states, character, &mut next);
+        next
+    }
+
+    fn advance_into(&self, states: &States, character: char, next: &mut States) {
+        next.0.fill(0);
         for state in states.iter() {
             let Some(step) = self.steps.get(state) else {
                 continue;
             };
             match step {
-                Step::Slash | Step::AnyDepth | Step::End if character == '/' => {
-                    self.reach(&mut next, state + 1)
-                }
-                Step::One(set) if set.contains(character) => self.reach(&mut next, state + 1),
-                Step::Run if character != '/' => self.reach(&mut next, state),
-                Step::Inside | Step::Beneath => self.reach(&mut next, state),
+                Step::Slash | Step::AnyDepth | Step::End if character == '/' => self.reach(next, state + 1),
+                Step::One(set) if set.contains(character) => self.reach(next, state + 1),
+                Step::Run if character != '/' => self.reach(next, state),
+                Step::Inside | Step::Beneath => self.reach(next, state),
                 Step::Slash | Step::One(_) | Step::Run | Step::AnyDepth | Step::End => {}
             }
         }
-        next
     }
 
     /// Adds a state and those it reaches without a character.
@@ -174,13 +179,25 @@ impl Automaton {
 
     /// Characters at which the automaton may start or stop to treat characters alike.
     pub(super) fn boundaries(&self) -> impl Iterator<Item = u32> {
-        self.steps
-            .iter()
-            .flat_map(|step| match step {
-                Step::One(set) => set.ranges.as_slice(),
-                _ => &[],
-            })
-            .flat_map(|&(first, last)| [u32::from(first), u32::from(last) + 1])
+        self.sets().flat_map(|set| {
+            let (just, ranges) = match set {
+                CharacterSet::Just(character) => (Some((*character, *character)), &[] as &[_]),
+                CharacterSet::Class { ranges, .. } => (None, ranges.as_slice()),
+            };
+            let all = just.into_iter().chain(ranges.iter().copied());
+            all.flat_map(|(first, last)| [u32::from(first), u32::from(last) + 1])
+        })
+    }
+
+    /// Every set of characters in it.
+    pub(super) fn sets(&self) -> impl Iterator<Item = &CharacterSet> {
+        self.steps.iter().filter_map(|step| {
+            if let Step::One(set) = step {
+                Some(set)
+            } else {
+                None
+            }
+        })
     }
 }
 

@@ -71,39 +71,51 @@ pub(super) enum Token {
 
 /// Characters of a name. Never has a slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CharacterSet {
-    pub(super) negated: bool,
-    pub(super) ranges: Vec<(char, char)>,
+pub(super) enum CharacterSet {
+    Just(char),
+    /// `?` is the class that excludes nothing.
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
 }
 
 impl CharacterSet {
-    pub(super) fn just(character: char) -> Self {
-        Self {
-            negated: false,
-            ranges: vec![(character, character)],
-        }
-    }
-
-    /// `?`
-    fn any() -> Self {
-        Self {
-            negated: true,
-            ranges: Vec::new(),
-        }
-    }
-
     pub(super) fn contains(&self, character: char) -> bool {
-        let listed = self
-            .ranges
-            .iter()
-            .any(|&(first, last)| (first..=last).contains(&character));
-        character != '/' && listed != self.negated
+        match self {
+            Self::Just(own) => *own == character,
+            Self::Class { negated, ranges } => {
+                let listed = ranges
+                    .iter()
+                    .any(|&(first, last)| (first..=last).contains(&character));
+                character != '/' && listed != *negated
+            }
+        }
     }
 
     fn single(&self) -> Option<char> {
-        match self.ranges.as_slice() {
-            &[(first, last)] if first == last && !self.negated => Some(first),
-            _ => None,
+        match self {
+            Self::Just(own) => Some(*own),
+            Self::Class {
+                negated: false,
+                ranges,
+            } => match ranges.as_slice() {
+                &[(first, last)] if first == last => Some(first),
+                _ => None,
+            },
+            Self::Class { .. } => None,
+        }
+    }
+
+    /// Some character that is in it.
+    fn sample(&self) -> Option<char> {
+        match self {
+            Self::Just(own) => Some(*own),
+            Self::Class { ranges, .. } => ranges
+                .iter()
+                .map(|&(first, _)| first)
+                .chain('a'..='z')
+                .find(|&character| self.contains(character)),
         }
     }
 }
@@ -133,6 +145,29 @@ pub(super) fn path_of(components: &[Component]) -> String {
         .iter()
         .filter_map(Component::fixed)
         .fold(String::new(), |path, name| path + "/" + &name)
+}
+
+/// Some path that matches, if one is quickly found.
+pub(super) fn sample(components: &[Component]) -> Option<String> {
+    let mut path = String::new();
+    for component in components {
+        let Component::Name(tokens) = component else {
+            continue;
+        };
+        path.push('/');
+        let start = path.len();
+        for token in tokens {
+            if let Token::One(set) = token {
+                path.push(set.sample()?);
+            }
+        }
+        match path.get(start..) {
+            Some("") => path.push('x'),
+            Some("." | "..") => return None,
+            _ => {}
+        }
+    }
+    Some(if path.is_empty() { "/".to_owned() } else { path })
 }
 
 /// Splits a pattern. `/` has no components.
@@ -202,13 +237,16 @@ impl Reader<'_> {
             tokens.push(match character {
                 '*' if self.rest().starts_with('*') => return Self::fail(Malformed::Depth, start),
                 '*' => Token::Run,
-                '?' => Token::One(CharacterSet::any()),
+                '?' => Token::One(CharacterSet::Class {
+                    negated: true,
+                    ranges: Vec::new(),
+                }),
                 '[' => Token::One(self.class(start)?),
                 '\\' => match self.next() {
-                    Some(escaped) => Token::One(CharacterSet::just(escaped)),
+                    Some(escaped) => Token::One(CharacterSet::Just(escaped)),
                     None => return Self::fail(Malformed::Escape, start),
                 },
-                other => Token::One(CharacterSet::just(other)),
+                other => Token::One(CharacterSet::Just(other)),
             });
         }
     }
@@ -226,7 +264,7 @@ impl Reader<'_> {
             let member = self.at;
             let first = match self.member(start)? {
                 (']', false) if ranges.is_empty() => return Self::fail(Malformed::EmptyClass, start),
-                (']', false) => return Ok(CharacterSet { negated, ranges }),
+                (']', false) => return Ok(CharacterSet::Class { negated, ranges }),
                 (character, _) => character,
             };
             let rest = self.rest();

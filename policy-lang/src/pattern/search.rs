@@ -135,9 +135,21 @@ fn alphabet(one: &Automaton, two: &Automaton) -> Vec<char> {
     starts.dedup();
     let ends = starts.iter().skip(1).copied().chain([u32::from(char::MAX) + 1]);
     // Surrogates are no characters: an interval that starts among them starts behind them.
+    let first_of = |(&start, end): (&u32, u32)| (start..end).take(0x801).find_map(char::from_u32);
+    // Intervals that no set of either tells apart are one kind, most of all those between the letters.
+    let mut kinds = HashSet::new();
+    let known = |character: &char| {
+        let inside: Vec<bool> = one
+            .sets()
+            .chain(two.sets())
+            .map(|set| set.contains(*character))
+            .collect();
+        matches!(character, '/' | '.') || kinds.insert(inside)
+    };
     starts
         .iter()
         .zip(ends)
-        .filter_map(|(&start, end)| (start..end).take(0x801).find_map(char::from_u32))
+        .filter_map(first_of)
+        .filter(known)
         .collect()
 }

@@ -1,7 +1,7 @@
 //! What `explain` says, as a value: the text is drawn from it, and as JSON it is an interface.
 
 use artifact::Artifact;
-use artifact::rule::{Lowering, Mechanism, Origin, RuleRecord};
+use artifact::rule::{Lowering, Origin, RuleRecord};
 use enforcer::{Capabilities, RuleStatus, Status};
 use serde::Serialize;
 
@@ -57,13 +57,14 @@ pub(super) struct Rule {
 /// One mechanism of a rule.
 #[derive(Debug, Serialize)]
 pub(super) struct MechanismReport {
-    pub(super) mechanism: Mechanism,
-    pub(super) name: &'static str,
+    pub(super) mechanism: &'static str,
     pub(super) needs: Vec<String>,
     /// What this host lacks for it.
     pub(super) missing: Vec<String>,
     /// What it cannot do for this rule on any host.
     pub(super) gap: Option<String>,
+    /// What is worth knowing and takes nothing away.
+    pub(super) note: Option<String>,
     /// Whether what it refuses leaves an event.
     pub(super) recorded: bool,
 }
@@ -144,12 +145,12 @@ impl MechanismReport {
             .iter()
             .filter_map(|need| capabilities.satisfies(*need).err());
         Self {
-            mechanism: lowering.mechanism,
-            name: words::mechanism(lowering.mechanism),
+            mechanism: words::mechanism(lowering.mechanism),
             needs: lowering.needs.iter().map(|need| words::need(*need)).collect(),
             missing: missing.collect(),
             gap: lowering.gap.clone(),
-            recorded: words::is_recorded(lowering.mechanism),
+            note: lowering.note.clone(),
+            recorded: !words::is_unrecorded(lowering.mechanism),
         }
     }
 }

@@ -77,8 +77,11 @@ fn row(rule: &Rule) -> Row {
     if let Some(because) = &rule.because {
         lines.push(format!("because: {because}"));
     }
-    let by: Vec<String> = rule.mechanisms.iter().map(mechanism).collect();
-    lines.push(format!("by: {}", by.join(", ")));
+    lines.extend(
+        rule.mechanisms
+            .iter()
+            .map(|report| format!("by {}", mechanism(report))),
+    );
     if let Status::Partly { why } | Status::Unenforceable { why } = &rule.status {
         let permitted = if rule.permit_degraded { " (permitted)" } else { "" };
         lines.push(format!("why: {why}{permitted}"));
@@ -90,20 +93,16 @@ fn row(rule: &Rule) -> Row {
 }
 
 fn mechanism(report: &MechanismReport) -> String {
-    let mut remarks = Vec::new();
-    if !report.missing.is_empty() {
-        remarks.push("missing here");
-    }
-    if report.gap.is_some() {
-        remarks.push("not exact");
-    }
+    let mut remarks = report.missing.clone();
+    remarks.extend(report.gap.iter().map(|gap| format!("not exact: {gap}")));
+    remarks.extend(report.note.clone());
     if !report.recorded {
-        remarks.push("leaves no record");
+        remarks.push("refusals leave no record".to_owned());
     }
     if remarks.is_empty() {
-        report.name.to_owned()
+        report.mechanism.to_owned()
     } else {
-        format!("{} ({})", report.name, remarks.join(", "))
+        format!("{} ({})", report.mechanism, remarks.join("; "))
     }
 }
 
