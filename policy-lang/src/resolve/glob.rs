@@ -63,6 +63,12 @@ fn component(text: &str) -> Result<Option<Component>, Mistake> {
         "**" => return Ok(Some(Component::Pattern(text.to_owned()))),
         _ => {}
     }
+    if text.contains('/') {
+        return Err(Mistake::new(
+            format!("in `{}`, a slash is escaped", text.escape_debug()),
+            "no name contains a slash; remove the backslash",
+        ));
+    }
     let mut name = String::new();
     let mut active = false;
     let mut characters = text.chars().peekable();
@@ -126,7 +132,13 @@ fn class(characters: &mut impl Iterator<Item = char>, text: &str) -> Result<(), 
                 "write `[abc]` or `[a-z]`; a bracket in a name is written `\\\\[`",
             ));
         };
-        if first && (next == '!' || next == '^') {
+        if first && next == '^' {
+            return Err(Mistake::new(
+                format!("in `{shown}`, `^` does not negate"),
+                "write `[!abc]` for any other character, `\\\\^` for a `^` at the start of a class",
+            ));
+        }
+        if first && next == '!' {
             first = false;
             continue;
         }
@@ -207,7 +219,19 @@ mod tests {
 
     #[test]
     fn malformed_patterns_are_refused() {
-        for text in ["/a**", "/[", "/[]", "/[z-a]", "/{a,b}", r"/a\", &"x".repeat(256)] {
+        for text in [
+            "/a**",
+            "/[",
+            "/[]",
+            "/[z-a]",
+            "/[^a]",
+            "/[a/b]",
+            "/{a,b}",
+            r"/a\",
+            r"/a/..\/b",
+            r"/a/[b\/c]*",
+            &"x".repeat(256),
+        ] {
             assert!(components(text).is_err(), "{text}");
         }
     }

@@ -61,7 +61,17 @@ impl Resolver<'_> {
                     Component::Up => whole.push_str(".."),
                 }
             }
-            PathPattern::Glob(whole)
+            match PathPattern::parse(&whole) {
+                Ok(pattern) => pattern,
+                Err(error) => {
+                    self.report(
+                        Diagnostic::error(Code::BadGlob, text.span, error.to_string())
+                            .label("in this path")
+                            .help("what cannot be matched exactly is refused; write a simpler pattern"),
+                    );
+                    return None;
+                }
+            }
         };
         let len = match &pattern {
             PathPattern::Literal(path) | PathPattern::Glob(path) => path.len(),
