@@ -5,9 +5,12 @@
 //! finishes, and [`recovery::recover`] finishes what a dead supervisor left behind.
 
 pub mod admission;
+pub mod audit;
 pub mod bpf;
 pub mod capabilities;
 mod cgroup;
+pub mod event;
+pub mod evidence;
 mod identity;
 pub mod instance;
 pub mod launch;
@@ -18,6 +21,7 @@ mod prepare;
 mod record;
 pub mod recovery;
 pub mod run;
+pub mod sink;
 mod supervise;
 mod sys;
 

@@ -6,6 +6,7 @@ pub(crate) mod bpf_query;
 pub(crate) mod landlock;
 pub(crate) mod lock;
 pub(crate) mod mount;
+pub(crate) mod netlink;
 pub(crate) mod process;
 pub(crate) mod seccomp;
 pub(crate) mod signal;

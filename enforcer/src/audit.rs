@@ -1,0 +1,247 @@
+//! The kernel's audit records: where Landlock and seccomp say what they refused.
+//!
+//! The records are read from the multicast group `AUDIT_NLGRP_READLOG`, beside any audit daemon. On a host
+//! without one, audit is switched on ([`settings`]) in a way that costs other processes nothing. Everything
+//! that can be lost on the way is counted: the kernel's queue by the audit status, the socket's buffer by the
+//! socket itself.
+//!
+//! Minimum kernel version: 3.16 for the group, 6.15 for Landlock's records. Needs `CAP_AUDIT_READ`,
+//! `CAP_AUDIT_CONTROL` and `CAP_AUDIT_WRITE` in the first user namespace.
+
+mod fields;
+mod netlink;
+pub mod record;
+mod settings;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::event::LossStage;
+use crate::instance::Instance;
+use netlink::{Message, Socket};
+use record::{Body, Record};
+pub use settings::{Status, restore};
+
+/// Why there is no audit stream. Without one no run starts.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The socket cannot be made, bound or read.
+    #[error(
+        "cannot {step} the audit socket: remit needs CAP_AUDIT_READ, CAP_AUDIT_CONTROL and CAP_AUDIT_WRITE on the host itself (not in a container's user namespace)"
+    )]
+    Socket {
+        /// What was tried.
+        step: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The kernel did not take a request.
+    #[error("the kernel refused to {step}")]
+    Request {
+        /// What was asked.
+        step: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// An audit daemon is there and keeps audit off.
+    #[error("audit is switched off by the audit daemon (process {pid}): switch it on with `auditctl -e 1`")]
+    Off {
+        /// The daemon.
+        pid: u32,
+    },
+    /// `kernel.seccomp.actions_logged` leaves out what a policy needs.
+    #[error(
+        "kernel.seccomp.actions_logged is {logged:?}: add \"errno\", \"kill_process\" and \"kill_thread\", or refused system calls leave no record"
+    )]
+    ActionsNotLogged {
+        /// What it is.
+        logged: String,
+    },
+    /// The previous settings cannot be saved or read back.
+    #[error("cannot keep the previous audit settings in {path}")]
+    State {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The kernel did not send a record back in time.
+    #[error("no audit record came back within {0:?}: records of this run may be missing")]
+    Silent(Duration),
+}
+
+/// What one read brought.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In the kernel's order.
+    pub records: Vec<Record>,
+    /// Losses noticed since the last read.
+    pub losses: Vec<(LossStage, u64)>,
+    /// The last barrier came back.
+    barrier: bool,
+    /// The status asked for came back.
+    status: Option<Status>,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.records.clear();
+        self.losses.clear();
+        self.barrier = false;
+        self.status = None;
+    }
+
+    fn lose(&mut self, stage: LossStage, count: u64) {
+        if count > 0 {
+            self.losses.push((stage, count));
+        }
+    }
+}
+
+/// The socket, and how much was lost before it was looked at.
+#[derive(Debug)]
+pub struct AuditStream {
+    socket: Socket,
+    /// The kernel's count when the stream was opened, or last looked at.
+    queue_lost: u32,
+    /// The socket's own count when last looked at.
+    socket_lost: u32,
+    /// The barrier that is on its way.
+    token: Option<Vec<u8>>,
+}
+
+impl AuditStream {
+    /// Most records that one [`AuditStream::read`] brings, so that other work gets its turn.
+    pub const BATCH_MAX: usize = 1024;
+
+    /// Listens, and switches audit on where that is needed (remembering how it was).
+    ///
+    /// # Errors
+    /// When records would not arrive; then the run must not start.
+    pub fn open(instance: &Instance) -> Result<Self, AuditError> {
+        settings::check_seccomp_logging()?;
+        let mut socket = Socket::open()?;
+        let status = settings::ensure(&mut socket, instance)?;
+        Ok(Self {
+            socket,
+            queue_lost: status.lost,
+            socket_lost: 0,
+            token: None,
+        })
+    }
+
+    /// Takes what has arrived into `batch` (which is cleared first), without waiting. Returns whether there may
+    /// be more.
+    ///
+    /// Drain the run's ring after this and before the batch is handed to evidence: then every process that a
+    /// record can name is already known from the ring.
+    ///
+    /// # Errors
+    /// When the socket fails. A full socket is no error but a loss.
+    pub fn read(&mut self, batch: &mut Batch) -> Result<bool, AuditError> {
+        batch.clear();
+        self.read_more(batch)
+    }
+
+    fn read_more(&mut self, batch: &mut Batch) -> Result<bool, AuditError> {
+        for _ in 0..Self::BATCH_MAX {
+            match self.socket.receive() {
+                Ok(Some(message)) => take(message, self.token.as_deref(), batch),
+                Ok(None) => return Ok(false),
+                Err(source) if source.raw_os_error() == Some(libc::ENOBUFS) => self.count_drops(batch),
+                Err(source) => return Err(AuditError::Socket { step: "read", source }),
+            }
+        }
+        Ok(true)
+    }
+
+    /// `ENOBUFS` says that something was dropped; the socket knows how much.
+    fn count_drops(&mut self, batch: &mut Batch) {
+        let dropped = self.socket.dropped().unwrap_or(self.socket_lost.wrapping_add(1));
+        batch.lose(
+            LossStage::AuditSocket,
+            u64::from(dropped.wrapping_sub(self.socket_lost)),
+        );
+        self.socket_lost = dropped;
+    }
+
+    /// Waits until everything that the kernel had recorded when this was called has arrived, and learns what its
+    /// queue lost. `each` gets every batch on the way.
+    ///
+    /// The barrier is a message of our own that goes through the same queue behind the records.
+    ///
+    /// # Errors
+    /// When it does not come back within `limit`, or the socket fails.
+    pub fn finish(&mut self, limit: Duration, mut each: impl FnMut(&Batch)) -> Result<(), AuditError> {
+        let deadline = Instant::now() + limit;
+        let token = settings::token()?;
+        self.socket.send(settings::GET, &[])?;
+        self.socket.send(record::TRUSTED_APP, &token)?;
+        self.token = Some(token);
+        let (mut barrier, mut status) = (false, false);
+        let mut batch = Batch::default();
+        while !(barrier && status) {
+            let more = self.read(&mut batch)?;
+            barrier |= batch.barrier;
+            if let Some(now) = batch.status.take() {
+                status = true;
+                batch.lose(
+                    LossStage::AuditQueue,
+                    u64::from(now.lost.wrapping_sub(self.queue_lost)),
+                );
+                self.queue_lost = now.lost;
+            }
+            each(&batch);
+            let complete = barrier && status;
+            if !(complete || more || self.socket.wait(deadline)?) {
+                return Err(AuditError::Silent(limit));
+            }
+        }
+        self.token = None;
+        batch.clear();
+        self.count_drops(&mut batch);
+        each(&batch);
+        Ok(())
+    }
+
+    /// Waits until a record of interest may have arrived, or `deadline` passes; says whether one has.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub fn wait(&self, deadline: Instant) -> Result<bool, AuditError> {
+        self.socket.wait(deadline)
+    }
+}
+
+fn take(message: Message<'_>, token: Option<&[u8]>, batch: &mut Batch) {
+    if message.kind == settings::GET {
+        batch.status = Status::parse(message.payload);
+        return;
+    }
+    match record::parse(message.kind, message.payload) {
+        Ok(Some(Record {
+            body: Body::Message(text),
+            ..
+        })) => {
+            batch.barrier |=
+                token.is_some_and(|token| text.windows(token.len()).any(|window| window == token));
+        }
+        Ok(Some(record)) => batch.records.push(record),
+        Ok(None) => {}
+        Err(_) => batch.lose(LossStage::Record, 1),
+    }
+}
+
+impl AsFd for AuditStream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl AsRawFd for AuditStream {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_fd().as_raw_fd()
+    }
+}
