@@ -1,17 +1,21 @@
 //! Shared layouts. `programs/layout.h` declares the same structs; both sides assert sizes and offsets.
 
+use std::mem::offset_of;
+
 /// Value of the `runs` hash map, keyed by cgroup id (`u64`). A cgroup below the runs' parent that has no entry
 /// is refused everything.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Leads every key of the run's tables. Switching it replaces the whole policy at once; a value is never
-    /// used for a second policy.
-    pub policy: u64,
+    /// Which of the run's tables are in force; see [`PrefixKey`]. Switching it replaces the whole policy at once.
+    /// Zero: none yet, nothing is allowed.
+    pub generation: u32,
     /// Bits of [`flags`].
     pub flags: u32,
     /// Index of the run's ring in the `rings` array.
     pub ring: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Bits of [`Run::flags`].
@@ -24,16 +28,18 @@ pub mod flags {
     pub const RECORD_BIND: u32 = 1 << 2;
 }
 
-/// Key of the `prefixes` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share: [`Run::policy`] leads the key, so
-/// no run can match another's entry. `prefix_len` counts bits from `policy`: 96 + 0..=32 for IPv4, 96 + 0..=128
-/// for IPv6.
+/// Key of the `prefixes` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share: the cgroup leads the key, so no
+/// run can match another's entry, not even while the kernel gives the memory of one run's entry to the next.
+/// `prefix_len` counts bits from `cgroup`: [`KEY_BITS`] + 0..=32 for IPv4, + 0..=128 for IPv6.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PrefixKey {
     /// In bits.
     pub prefix_len: u32,
-    /// [`Run::policy`] as bytes in host order.
-    pub policy: [u8; 8],
+    /// Cgroup id, as bytes in host order.
+    pub cgroup: [u8; 8],
+    /// [`Run::generation`].
+    pub generation: u32,
     /// 4 or 6.
     pub family: u32,
     /// Network byte order; IPv4 in the first four bytes, the rest zero.
@@ -48,19 +54,24 @@ pub struct PrefixValue {
     pub lists: [u32; 4],
 }
 
+/// Bits of a key before the address or the port: cgroup, generation, and family or list.
+pub const KEY_BITS: u32 = 128;
+
 /// The list that has no port.
 pub const NO_LIST: u32 = 0;
 
 /// Key of the `ports` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share. An interval of ports is the set of
 /// aligned blocks it is made of, at most 30; intervals of a list never overlap. `prefix_len` counts bits from
-/// `policy`: 96 + 0..=16.
+/// `cgroup`: [`KEY_BITS`] + 0..=16.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortKey {
     /// In bits.
     pub prefix_len: u32,
-    /// [`Run::policy`] as bytes in host order.
-    pub policy: [u8; 8],
+    /// Cgroup id, as bytes in host order.
+    pub cgroup: [u8; 8],
+    /// [`Run::generation`].
+    pub generation: u32,
     /// A value of [`PrefixValue::lists`].
     pub list: u32,
     /// Network byte order.
@@ -236,3 +247,56 @@ pub struct Counters {
     /// Reservations refused.
     pub lost: [u64; 8],
 }
+
+/// The same sizes and offsets as `programs/layout.h` asserts, in the same order.
+const _: () = {
+    assert!(size_of::<Run>() == 16);
+    assert!(offset_of!(Run, flags) == 4);
+    assert!(offset_of!(Run, ring) == 8);
+    assert!(size_of::<PrefixKey>() == 36);
+    assert!(offset_of!(PrefixKey, cgroup) == 4);
+    assert!(offset_of!(PrefixKey, generation) == 12);
+    assert!(offset_of!(PrefixKey, family) == 16);
+    assert!(offset_of!(PrefixKey, address) == 20);
+    assert!(size_of::<PrefixValue>() == 16);
+    assert!(size_of::<PortKey>() == 24);
+    assert!(offset_of!(PortKey, cgroup) == 4);
+    assert!(offset_of!(PortKey, generation) == 12);
+    assert!(offset_of!(PortKey, list) == 16);
+    assert!(offset_of!(PortKey, port) == 20);
+    assert!(size_of::<PortValue>() == 8);
+    assert!(offset_of!(PortValue, rule) == 4);
+    assert!(size_of::<EventHeader>() == 48);
+    assert!(offset_of!(EventHeader, cgroup) == 8);
+    assert!(offset_of!(EventHeader, kind) == 16);
+    assert!(offset_of!(EventHeader, pid) == 20);
+    assert!(offset_of!(EventHeader, tid) == 24);
+    assert!(offset_of!(EventHeader, uid) == 28);
+    assert!(offset_of!(EventHeader, comm) == 32);
+    assert!(size_of::<ExecEvent>() == 56);
+    assert!(offset_of!(ExecEvent, parent) == 48);
+    assert!(offset_of!(ExecEvent, path_len) == 52);
+    assert!(size_of::<ForkEvent>() == 56);
+    assert!(offset_of!(ForkEvent, child) == 48);
+    assert!(size_of::<ExitEvent>() == 56);
+    assert!(offset_of!(ExitEvent, status) == 48);
+    assert!(size_of::<NetworkEvent>() == 80);
+    assert!(offset_of!(NetworkEvent, rule) == 48);
+    assert!(offset_of!(NetworkEvent, allowed) == 52);
+    assert!(offset_of!(NetworkEvent, hook) == 53);
+    assert!(offset_of!(NetworkEvent, protocol) == 54);
+    assert!(offset_of!(NetworkEvent, family) == 55);
+    assert!(offset_of!(NetworkEvent, port) == 56);
+    assert!(offset_of!(NetworkEvent, socket_type) == 58);
+    assert!(offset_of!(NetworkEvent, socket_protocol) == 60);
+    assert!(offset_of!(NetworkEvent, address) == 64);
+    assert!(size_of::<DeviceEvent>() == 64);
+    assert!(offset_of!(DeviceEvent, device_type) == 48);
+    assert!(offset_of!(DeviceEvent, major) == 52);
+    assert!(offset_of!(DeviceEvent, minor) == 56);
+    assert!(offset_of!(DeviceEvent, access) == 60);
+    assert!(size_of::<SysctlEvent>() == 112);
+    assert!(offset_of!(SysctlEvent, name) == 48);
+    assert!(size_of::<Counters>() == 128);
+    assert!(offset_of!(Counters, lost) == 64);
+};

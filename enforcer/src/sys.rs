@@ -2,12 +2,14 @@
 //! interface. Everything here is a thin, safe wrapper; decisions are made elsewhere.
 #![allow(unsafe_code)]
 
+pub(crate) mod bpf;
 pub(crate) mod bpf_query;
 pub(crate) mod landlock;
 pub(crate) mod lock;
 pub(crate) mod mount;
 pub(crate) mod netlink;
 pub(crate) mod process;
+pub(crate) mod ring;
 pub(crate) mod seccomp;
 pub(crate) mod signal;
 

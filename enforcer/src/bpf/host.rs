@@ -1,0 +1,245 @@
+//! What an instance has loaded: opening it, filling its tables, taking it off the host.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use artifact::network::NetworkTables;
+use artifact::process::RecordOptions;
+use ebpf::layout::{Counters, PortKey, PortValue, PrefixKey, PrefixValue, Run};
+
+use super::CgroupId;
+use super::error::BpfError;
+use super::load::{self, Stamp};
+use super::lock::Lock;
+use super::run_tables::RunTables;
+use super::tables::Elements;
+use crate::instance::Instance;
+use crate::sys;
+use crate::sys::bpf::Map;
+
+/// What a run's ring holds unless asked otherwise: a second of events at full speed.
+const RING_BYTES: u32 = 4 << 20;
+
+/// How long another process may take to load.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The loaded programs and shared maps of an instance. While it exists nobody unloads them.
+#[derive(Debug, Clone)]
+pub struct Host(Arc<Shared>);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    instance: Instance,
+    ring_bytes: u32,
+    pub(super) runs: Map<u64, Run>,
+    pub(super) counters: Map<u64, Counters>,
+    prefixes: Map<PrefixKey, PrefixValue>,
+    ports: Map<PortKey, PortValue>,
+    rings: Map<u32, u32>,
+    _lock: Lock,
+}
+
+impl Host {
+    /// Opens what is pinned, or loads, attaches and pins everything when this is the first run of the instance
+    /// (or when what is pinned is incomplete, from another build, or no longer attached).
+    /// The instance must have been created.
+    ///
+    /// # Errors
+    /// When the kernel refuses a program, a map, an attachment or a pin, or when something else that runs
+    /// depends on what another build has loaded.
+    ///
+    /// # Minimum kernel version
+    /// Linux 5.13: cgroup links, ring buffers, batches on longest-prefix tables.
+    pub fn open_or_load(instance: &Instance) -> Result<Self, BpfError> {
+        Self::open_or_load_with(instance, RING_BYTES)
+    }
+
+    /// The same with rings of another size: a power of two, at least a page.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn open_or_load_with(instance: &Instance, ring_bytes: u32) -> Result<Self, BpfError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match open(instance, ring_bytes) {
+                Err(BpfError::NotLoaded) => {}
+                opened => return opened,
+            }
+            let path = load::lock_path(instance);
+            let lock = Lock::open(&path)?;
+            if lock.try_exclusive().map_err(BpfError::state("lock", &path))? {
+                // Another process may have done it since.
+                if !load::is_whole(instance, &Stamp::wanted(instance, ring_bytes)?)? {
+                    load::load(instance, ring_bytes)?;
+                }
+            } else if Instant::now() > deadline {
+                return Err(BpfError::InUse {
+                    instance: instance.name().to_owned(),
+                    what: "another build's programs serve runs that are alive",
+                });
+            } else {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+
+    /// Opens what is pinned.
+    ///
+    /// # Errors
+    /// [`BpfError::NotLoaded`] when nothing (or nothing whole) is there.
+    pub fn open(instance: &Instance) -> Result<Self, BpfError> {
+        open(instance, RING_BYTES)
+    }
+
+    /// Makes a run of the cgroup: an entry that allows nothing, a ring, the tables, and then puts them in force.
+    ///
+    /// # Errors
+    /// When a table is full or the kernel refuses a change; then nothing of the run is left.
+    pub fn install(
+        &self,
+        cgroup: CgroupId,
+        tables: &NetworkTables,
+        record: RecordOptions,
+    ) -> Result<RunTables, BpfError> {
+        RunTables::install(&self.0, cgroup, tables, record)
+    }
+
+    /// Removes what a run left whose supervisor died. The cgroup must be empty. Nothing there is success.
+    ///
+    /// # Errors
+    /// When the kernel refuses a change.
+    pub fn forget(&self, cgroup: CgroupId) -> Result<(), BpfError> {
+        let owner = cgroup.0.to_ne_bytes();
+        let mut left = Elements::default();
+        left.prefix_keys = self
+            .0
+            .prefixes
+            .keys()
+            .map_err(BpfError::map("list", "prefixes"))?;
+        left.prefix_keys.retain(|key| key.cgroup == owner);
+        left.port_keys = self.0.ports.keys().map_err(BpfError::map("list", "ports"))?;
+        left.port_keys.retain(|key| key.cgroup == owner);
+        self.0.delete(&left)?;
+        self.0.delete_entry(cgroup)
+    }
+
+    /// The cgroups that have an entry.
+    ///
+    /// # Errors
+    /// When the map cannot be read.
+    pub fn cgroups(&self) -> Result<Vec<CgroupId>, BpfError> {
+        let mut keys = self.0.runs.keys().map_err(BpfError::map("list", "runs"))?;
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys.into_iter().map(CgroupId).collect())
+    }
+
+    /// How many elements the shared tables hold: prefixes and blocks of ports.
+    ///
+    /// # Errors
+    /// When a map cannot be read.
+    pub fn table_sizes(&self) -> Result<(usize, usize), BpfError> {
+        let prefixes = self
+            .0
+            .prefixes
+            .keys()
+            .map_err(BpfError::map("list", "prefixes"))?;
+        let ports = self.0.ports.keys().map_err(BpfError::map("list", "ports"))?;
+        Ok((prefixes.len(), ports.len()))
+    }
+}
+
+fn open(instance: &Instance, ring_bytes: u32) -> Result<Host, BpfError> {
+    let path = load::lock_path(instance);
+    let lock = Lock::open(&path)?;
+    lock.share().map_err(BpfError::state("lock", &path))?;
+    if !load::is_whole(instance, &Stamp::wanted(instance, ring_bytes)?)? {
+        return Err(BpfError::NotLoaded);
+    }
+    let pin = |name: &str| instance.bpf_dir().join(name);
+    Ok(Host(Arc::new(Shared {
+        ring_bytes,
+        runs: Map::open(&pin("runs")).map_err(BpfError::map("open", "runs"))?,
+        counters: Map::open(&pin("counters")).map_err(BpfError::map("open", "counters"))?,
+        prefixes: Map::open(&pin("prefixes")).map_err(BpfError::map("open", "prefixes"))?,
+        ports: Map::open(&pin("ports")).map_err(BpfError::map("open", "ports"))?,
+        rings: Map::open(&pin("rings")).map_err(BpfError::map("open", "rings"))?,
+        instance: instance.clone(),
+        _lock: lock,
+    })))
+}
+
+/// Detaches and unpins everything of an instance and unmounts its bpffs. Nothing loaded is success.
+///
+/// # Errors
+/// When runs are alive, or something cannot be removed.
+pub fn unload(instance: &Instance) -> Result<(), BpfError> {
+    if !instance.state_dir().exists() {
+        return Ok(());
+    }
+    let path = load::lock_path(instance);
+    let lock = Lock::open(&path)?;
+    if !lock.try_exclusive().map_err(BpfError::state("lock", &path))? {
+        return Err(BpfError::InUse {
+            instance: instance.name().to_owned(),
+            what: "a run is alive",
+        });
+    }
+    load::tear_down(instance)?;
+    load::remove_locks(instance)
+}
+
+impl Shared {
+    pub(super) fn ring_bytes(&self) -> u32 {
+        self.ring_bytes
+    }
+
+    pub(super) fn ring_pin_path(&self, slot: u32) -> PathBuf {
+        load::ring_pin_path(&self.instance, slot)
+    }
+
+    pub(super) fn slot_lock_path(&self, slot: u32) -> PathBuf {
+        load::slot_lock_path(&self.instance, slot)
+    }
+
+    /// Makes the ring of a slot. The caller has the slot's lock.
+    pub(super) fn create_ring(&self, slot: u32) -> Result<OwnedFd, BpfError> {
+        let ring = sys::bpf::create_ring(self.ring_bytes).map_err(BpfError::map("create", "ring"))?;
+        sys::bpf::set_slot(&self.rings, slot, ring.as_fd()).map_err(BpfError::map("update", "rings"))?;
+        // Last: a pin says that the slot has its ring.
+        let path = self.ring_pin_path(slot);
+        sys::bpf::pin(ring.as_fd(), &path).map_err(BpfError::state("pin the ring to", &path))?;
+        Ok(ring)
+    }
+
+    pub(super) fn fill(&self, elements: &Elements) -> Result<(), BpfError> {
+        self.ports
+            .set_all(&elements.port_keys, &elements.port_values)
+            .map_err(BpfError::map("fill", "ports"))?;
+        self.prefixes
+            .set_all(&elements.prefix_keys, &elements.prefix_values)
+            .map_err(BpfError::map("fill", "prefixes"))
+    }
+
+    pub(super) fn delete(&self, elements: &Elements) -> Result<(), BpfError> {
+        self.prefixes
+            .delete_all(&elements.prefix_keys)
+            .map_err(BpfError::map("empty", "prefixes"))?;
+        self.ports
+            .delete_all(&elements.port_keys)
+            .map_err(BpfError::map("empty", "ports"))
+    }
+
+    pub(super) fn delete_entry(&self, cgroup: CgroupId) -> Result<(), BpfError> {
+        self.counters
+            .delete(&cgroup.0)
+            .map_err(BpfError::map("delete from", "counters"))?;
+        // Last: while the entry is there, recovery knows that something may be.
+        self.runs
+            .delete(&cgroup.0)
+            .map_err(BpfError::map("delete from", "runs"))?;
+        Ok(())
+    }
+}
