@@ -112,17 +112,20 @@ impl Host {
     /// When the kernel refuses a change.
     pub fn forget(&self, cgroup: CgroupId) -> Result<(), BpfError> {
         let owner = cgroup.0.to_ne_bytes();
-        let mut left = Elements::default();
-        left.prefix_keys = self
-            .0
+        let shared = &self.0;
+        let mut prefix_keys = shared
             .prefixes
             .keys()
             .map_err(BpfError::map("list", "prefixes"))?;
-        left.prefix_keys.retain(|key| key.cgroup == owner);
-        left.port_keys = self.0.ports.keys().map_err(BpfError::map("list", "ports"))?;
-        left.port_keys.retain(|key| key.cgroup == owner);
-        self.0.delete(&left)?;
-        self.0.delete_entry(cgroup)
+        prefix_keys.retain(|key| key.cgroup == owner);
+        let mut port_keys = shared.ports.keys().map_err(BpfError::map("list", "ports"))?;
+        port_keys.retain(|key| key.cgroup == owner);
+        shared.delete(&Elements {
+            prefix_keys,
+            port_keys,
+            ..Elements::default()
+        })?;
+        shared.delete_entry(cgroup)
     }
 
     /// The cgroups that have an entry.
