@@ -23,8 +23,8 @@ pub(super) struct Laid {
 }
 
 /// Lays the run's mounts out, enclosing ones first.
-pub(super) fn lay_out(tree: &RegionTree, ids: Ids, caller_uid: u32) -> Laid {
-    let regions = refine(tree, ids, caller_uid);
+pub(super) fn lay_out(tree: &RegionTree, ids: Ids) -> Laid {
+    let regions = refine(tree, ids);
     let mut masks = MaskTree::default();
     let mut base_attributes = NOSUID | NODEV;
     let mut mounts = Vec::with_capacity(regions.len());
@@ -78,7 +78,7 @@ struct Refined {
 
 /// Adds what depends on the run's user id: a mount wherever owners have to be mapped or a stricter base would
 /// take a grant away, and a passage through directories that this user may not search.
-fn refine(tree: &RegionTree, ids: Ids, caller_uid: u32) -> Vec<Refined> {
+fn refine(tree: &RegionTree, ids: Ids) -> Vec<Refined> {
     let mut regions: Vec<Region> = tree.regions.clone();
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     for rule in &tree.landlock {
@@ -86,7 +86,7 @@ fn refine(tree: &RegionTree, ids: Ids, caller_uid: u32) -> Vec<Refined> {
         let on_host = tree
             .region_at(&rule.path)
             .is_some_and(|region| !matches!(region.view, View::Private(_)));
-        if !is_region && on_host && needs_own_mount(&rule.path, rule.rights, ids, caller_uid) {
+        if !is_region && on_host && needs_own_mount(&rule.path, rule.rights, ids) {
             wanted.insert(&rule.path);
         }
     }
@@ -113,27 +113,32 @@ fn refine(tree: &RegionTree, ids: Ids, caller_uid: u32) -> Vec<Refined> {
     if ids.dynamic {
         regions = with_passages(regions, tree);
     }
-    regions
-        .into_iter()
-        .map(|region| {
-            let shows_host = matches!(region.view, View::InPlace | View::Host);
-            let owner = if shows_host {
-                mapped_owner(&region.path, region.rights, ids, caller_uid)
-            } else {
-                None
-            };
-            Refined { region, owner }
-        })
-        .collect()
+    let mut refined: Vec<Refined> = Vec::with_capacity(regions.len());
+    for region in regions {
+        let owner = match region.view {
+            View::InPlace | View::Host => {
+                // Inside a place whose owner is mapped, files look foreign unless they are mapped too.
+                let within = refined
+                    .iter()
+                    .rev()
+                    .find(|outer| path::covers(&outer.region.path, &region.path));
+                let within = within.is_some_and(|outer| outer.owner.is_some());
+                mapped_owner(&region.path, region.rights, ids, within)
+            }
+            View::Base | View::Mask | View::Private(_) => None,
+        };
+        refined.push(Refined { region, owner });
+    }
+    refined
 }
 
-fn needs_own_mount(path: &str, rights: Rights, ids: Ids, caller_uid: u32) -> bool {
-    mapped_owner(path, rights, ids, caller_uid).is_some() || (rights.write && !ids.dynamic)
+fn needs_own_mount(path: &str, rights: Rights, ids: Ids) -> bool {
+    mapped_owner(path, rights, ids, false).is_some() || (rights.write && !ids.dynamic)
 }
 
 /// For a dynamic identity: the owner whose files the run is to have as its own. That is the owner of whatever
 /// it may write, and of what it may read although the mode keeps others out.
-fn mapped_owner(path: &str, rights: Rights, ids: Ids, _caller_uid: u32) -> Option<(u32, u32)> {
+fn mapped_owner(path: &str, rights: Rights, ids: Ids, within: bool) -> Option<(u32, u32)> {
     if !ids.dynamic || rights.is_empty() {
         return None;
     }
@@ -143,7 +148,7 @@ fn mapped_owner(path: &str, rights: Rights, ids: Ids, _caller_uid: u32) -> Optio
     }
     let others = found.mode() & 0o7;
     let closed = (rights.read && others & 4 == 0) || (found.is_dir() && others & 1 == 0);
-    (rights.write || closed).then_some((found.uid(), found.gid()))
+    (rights.write || closed || within).then_some((found.uid(), found.gid()))
 }
 
 /// Covers each directory that the run's user may not search and that leads to a grant with a mask that has only
