@@ -5,6 +5,7 @@
 //! whose rules are not all enforced is refused, unless the rule itself says `permit degraded`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use artifact::rule::{Lowering, Mechanism, Origin, RuleId, RuleRecord};
 use artifact::seccomp::{Architecture, SeccompFilter};
@@ -42,7 +43,7 @@ pub enum Status {
 /// An artifact that this host enforces, with the degradations its rules permit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admitted {
-    artifact: Artifact,
+    artifact: Arc<Artifact>,
     capabilities: Capabilities,
     degraded: Vec<RuleStatus>,
 }
@@ -50,7 +51,7 @@ pub struct Admitted {
 impl Admitted {
     /// The artifact.
     #[must_use]
-    pub fn artifact(&self) -> &Artifact {
+    pub fn artifact(&self) -> &Arc<Artifact> {
         &self.artifact
     }
 
@@ -197,7 +198,7 @@ pub fn admit(artifact: Artifact, capabilities: &Capabilities) -> Result<Admitted
     }
     if reasons.is_empty() {
         Ok(Admitted {
-            artifact,
+            artifact: Arc::new(artifact),
             capabilities: capabilities.clone(),
             degraded,
         })

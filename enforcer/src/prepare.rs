@@ -5,6 +5,8 @@ mod links;
 mod nodes;
 mod view;
 
+use std::ffi::OsString;
+
 use artifact::filesystem::{FileAccess, RegionTree, regions};
 use artifact::process::{Identity, Limit};
 use artifact::rule::RuleId;
@@ -13,7 +15,7 @@ use artifact::{Artifact, Effect};
 use crate::admission::Admitted;
 use crate::launch::{LaunchSpec, Mount};
 use crate::mask::MaskTree;
-use crate::run::RunOptions;
+use crate::run::Caller;
 use crate::sys::signal::SignalSet;
 
 pub use nodes::PathProblem;
@@ -71,7 +73,8 @@ pub(crate) fn spec(
     admitted: &Admitted,
     prepared: &Prepared,
     ids: Ids,
-    options: &RunOptions,
+    caller: &Caller,
+    command: &[OsString],
     limits: &crate::limits::Plan,
     signal_mask: SignalSet,
 ) -> LaunchSpec {
@@ -82,7 +85,7 @@ pub(crate) fn spec(
         cgroups: Vec::new(),
         base_attributes: prepared.base_attributes,
         mounts: prepared.mounts.clone(),
-        working_directory: options.caller.working_directory.clone().into_os_string(),
+        working_directory: caller.working_directory.clone().into_os_string(),
         landlock_abi: admitted.capabilities().landlock_abi,
         landlock: prepared.tree.landlock.clone(),
         connect_ports: artifact.network.landlock_connect_ports.clone(),
@@ -95,8 +98,8 @@ pub(crate) fn spec(
         gid: ids.gid,
         rlimits: limits.rlimits.clone(),
         signal_mask,
-        environment: environment::build(&artifact.environment, &options.caller.environment),
-        command: options.command.clone(),
+        environment: environment::build(&artifact.environment, &caller.environment),
+        command: command.to_vec(),
     }
 }
 

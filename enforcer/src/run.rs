@@ -1,24 +1,33 @@
 //! One run, from an admitted artifact to its exit code.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::admission::Admitted;
+use artifact::Artifact;
+
+use crate::admission::{Admitted, Status};
+use crate::audit::{AuditError, AuditStream, Batch};
 use crate::bpf::{self, BpfError, CgroupId, RunTables};
 use crate::cgroup::RunCgroups;
+use crate::event::{Receipt, RunId, RunStarted, Text};
+use crate::evidence::{Evidence, RunInfo};
 use crate::identity::{self, DynamicId};
 use crate::instance::{Instance, InstanceError};
-use crate::launch::{ARGV0, EXIT_WALL, Failure, LaunchSpec, Step, exit_code};
-use crate::mask::{self, Refused};
+use crate::launch::{ARGV0, EXIT_FAILURE, EXIT_WALL, Failure, LaunchSpec, Step, exit_code};
+use crate::mask;
+use crate::observe::{ObserveError, Observer};
 use crate::prepare::{self, Ids, PrepareError, Prepared};
 use crate::record::RunRecord;
 use crate::recovery::RecoveryError;
-use crate::supervise::{BlockedSignals, Ended, Live, Watch, supervise};
+use crate::sink::{SinkError, Sinks};
+use crate::supervise::{BlockedSignals, Ended, Live, SuperviseError, supervise};
 use crate::{limits, recovery, sys};
 
 /// Who asked for the run, and what the run may inherit from them.
@@ -70,6 +79,8 @@ pub struct RunOptions {
     pub caller: Caller,
     /// A program whose `main` calls [`crate::launch::main`] first; this one, when it does.
     pub launcher: PathBuf,
+    /// Where events go.
+    pub sinks: Sinks,
 }
 
 impl RunOptions {
@@ -81,6 +92,7 @@ impl RunOptions {
             command,
             caller,
             launcher: PathBuf::from("/proc/self/exe"),
+            sinks: Sinks::default(),
         }
     }
 }
@@ -93,6 +105,24 @@ pub struct RunOutcome {
     pub exit_code: u8,
     /// Why the command could not be started, where it could not.
     pub not_started: Option<Failure>,
+    /// The wall-clock limit ended it.
+    pub wall: bool,
+    /// What was recorded.
+    pub receipt: Option<Receipt>,
+}
+
+impl RunOutcome {
+    /// For the record of the end.
+    fn reason(&self) -> String {
+        match &self.not_started {
+            _ if self.wall => "the wall-clock limit ended it".to_owned(),
+            Some(failure) => failure.to_string(),
+            None if self.exit_code > 128 => {
+                format!("ended by signal {}, or with that code", self.exit_code - 128)
+            }
+            None => "the command ended".to_owned(),
+        }
+    }
 }
 
 /// Why a run could not start or finish. The exit code is 125 for all of these.
@@ -113,6 +143,12 @@ pub enum RunError {
     /// The network tables cannot be set up.
     #[error(transparent)]
     Bpf(#[from] BpfError),
+    /// There is no audit stream.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// What the run does cannot be recorded; it was ended.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
     /// A step of the launch failed; nothing of the run is left.
     #[error("{failure}{}", because(rule.as_deref()))]
     Launch {
@@ -135,6 +171,18 @@ fn because(rule: Option<&str>) -> String {
     rule.map_or_else(String::new, |rule| format!(", which the policy needs for {rule}"))
 }
 
+impl From<SuperviseError> for RunError {
+    fn from(error: SuperviseError) -> Self {
+        match error {
+            SuperviseError::Io(source) => Self::Host {
+                what: "supervise the run",
+                source,
+            },
+            SuperviseError::Observe(error) => Self::Observe(error),
+        }
+    }
+}
+
 /// Adds what was tried to an I/O error.
 fn host(what: &'static str) -> impl Fn(io::Error) -> RunError {
     move |source| RunError::Host { what, source }
@@ -148,68 +196,152 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
     if options.command.is_empty() {
         return Err(RunError::NoCommand);
     }
-    let run = new_id();
-    let artifact = admitted.artifact();
-    let entered = options.instance.enter()?;
-    recovery::recover(&options.instance)?;
-    let record = RunRecord::create(&options.instance, &run).map_err(host("write the run record"))?;
+    let RunOptions {
+        instance,
+        command,
+        caller,
+        launcher,
+        sinks,
+    } = options;
+    let run = RunId::new(&new_id());
+    let artifact = Arc::clone(admitted.artifact());
+    let entered = instance.enter()?;
+    recovery::recover(&instance)?;
+    let record = RunRecord::create(&instance, run.as_str()).map_err(host("write the run record"))?;
     drop(entered);
     let mut parts = Parts {
-        cgroups: RunCgroups::of(&options.instance, &run),
+        cgroups: RunCgroups::of(&instance, run.as_str()),
         tables: None,
         record: Some(record),
     };
 
-    let (ids, _dynamic) = identity(&admitted, &options)?;
-    let prepared = prepare::files(artifact, ids)?;
-    let plan = limits::plan(&artifact.process.limits, &options.instance);
-    let programs = bpf::Host::open_or_load(&options.instance).ok(); /*DEV*/
+    let (ids, _dynamic) = identity(&admitted, &caller)?;
+    let prepared = prepare::files(&artifact, ids)?;
+    let plan = limits::plan(&artifact.process.limits, &instance);
+    let audit = AuditStream::open(&instance)?;
+    let programs = bpf::Host::open_or_load(&instance)?;
     let (cgroup, joined) = parts
         .cgroups
-        .create(&options.instance, &plan)
+        .create(&instance, &plan)
         .map_err(host("create the run's cgroups"))?;
-    let id = parts
-        .cgroups
-        .id()
-        .map_err(host("read the cgroup's id"))?
-        .map(CgroupId);
-    let id = id.ok_or_else(|| host("read the cgroup's id")(io::Error::from_raw_os_error(libc::ENOENT)))?;
-    if let Some(programs) = programs {
-        parts.tables = Some(programs.install(id, &artifact.network, artifact.record)?);
-    } /*DEV*/
+    let id = cgroup.metadata().map_err(host("read the cgroup's id"))?.ino();
+    let tables = programs.install(CgroupId(id), &artifact.network, artifact.record)?;
+    let info = RunInfo {
+        run,
+        host: host_name(),
+        digest: artifact.digest().to_string(),
+        cgroup: id,
+    };
+    let mut observer = Observer {
+        evidence: Evidence::new(Arc::clone(&artifact), info, sinks),
+        audit,
+        tables,
+        batch: Batch::default(),
+    };
+    announce(
+        &mut observer.evidence,
+        &admitted,
+        &prepared,
+        ids,
+        &instance,
+        &caller,
+        &command,
+        id,
+    )
+    .map_err(ObserveError::from)?;
 
     let signals = BlockedSignals::block().map_err(host("block signals"))?;
-    let mut spec = prepare::spec(&admitted, &prepared, ids, &options, &plan, signals.before());
+    let mut spec = prepare::spec(
+        &admitted,
+        &prepared,
+        ids,
+        &caller,
+        &command,
+        &plan,
+        signals.before(),
+    );
     spec.cgroups = joined
         .iter()
         .map(|path| path.to_string_lossy().into_owned())
         .collect();
-    let mut watch = Quiet;
     let wall = prepare::wall_limit(&artifact.process.limits).map(|limit| Duration::from_secs(limit.value));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
         .map_err(host("start the supervisor's event loop"))?;
-    let ended = runtime.block_on(async {
-        let live = launch(spec, prepared, &options, &cgroup, &parts.cgroups, wall)?;
-        supervise(live, Vec::new(), &mut watch)
-            .await
-            .map_err(host("supervise the run"))
-    })?;
+    let supervised = runtime.block_on(async {
+        let (live, pid) = launch(spec, prepared, &launcher, &cgroup, &parts.cgroups, wall)?;
+        observer.evidence.launched(pid);
+        Ok::<_, RunError>(supervise(live, &mut observer).await?)
+    });
+    // Whatever happened, nothing of the run lives on, and what it did is on record.
+    parts.cgroups.empty().map_err(host("end the run's processes"))?;
+    let outcome = supervised.and_then(|ended| outcome(&artifact, ended));
+    let (exit_code, reason) = match &outcome {
+        Ok(outcome) => (outcome.exit_code, outcome.reason()),
+        Err(error) => (EXIT_FAILURE, error.to_string()),
+    };
+    let (tables, receipt) = observer.finish(exit_code, &reason);
+    parts.tables = Some(tables);
     parts.finish()?;
-    outcome(&admitted, ended)
+    let receipt = receipt?;
+    outcome.map(|outcome| RunOutcome {
+        receipt: Some(receipt),
+        ..outcome
+    })
+}
+
+/// Records the start and what is not fully enforced.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "each is a different fact about the start, used once"
+)]
+fn announce(
+    evidence: &mut Evidence,
+    admitted: &Admitted,
+    prepared: &Prepared,
+    ids: Ids,
+    instance: &Instance,
+    caller: &Caller,
+    command: &[OsString],
+    cgroup: u64,
+) -> Result<(), SinkError> {
+    let text = |text: &OsStr| Text::from(text.to_string_lossy().as_ref());
+    let started = RunStarted {
+        instance: instance.name().to_owned(),
+        kernel: admitted.capabilities().kernel.clone(),
+        program: text(command.first().map_or(OsStr::new(""), OsString::as_os_str)),
+        arguments: command.len().saturating_sub(1),
+        working_directory: text(caller.working_directory.as_os_str()),
+        uid: ids.uid,
+        gid: ids.gid,
+        caller_uid: caller.uid,
+        cgroup,
+        mechanisms: evidence.mechanisms(),
+        rules: admitted.artifact().rules.len(),
+    };
+    evidence.started(started)?;
+    for status in admitted.degraded() {
+        if let Status::Partly { why } | Status::Unenforceable { why } = &status.status {
+            evidence.degraded(status.rule, why)?;
+        }
+    }
+    for (rule, why) in &prepared.degraded {
+        evidence.degraded(*rule, why)?;
+    }
+    evidence.flush()
 }
 
 /// Starts the launcher in the run's cgroup.
 fn launch(
     mut spec: LaunchSpec,
     prepared: Prepared,
-    options: &RunOptions,
+    launcher: &Path,
     cgroup: &File,
     cgroups: &RunCgroups,
     wall: Option<Duration>,
-) -> Result<Live, RunError> {
+) -> Result<(Live, u32), RunError> {
     let flags = rustix::pipe::PipeFlags::CLOEXEC;
     let (report, launcher_end) =
         rustix::pipe::pipe_with(flags).map_err(|error| host("make a pipe")(error.into()))?;
@@ -224,7 +356,7 @@ fn launch(
     spec.masks = masks.as_ref().map(|(_, mount)| mount.as_raw_fd());
     let memfd = spec.seal().map_err(host("write the launch spec"))?;
     let argument = |number: i32| CString::new(number.to_string()).unwrap_or_default();
-    let program = CString::new(options.launcher.as_os_str().as_bytes())
+    let program = CString::new(launcher.as_os_str().as_bytes())
         .map_err(|_| host("name the launcher")(io::Error::from_raw_os_error(libc::EINVAL)))?;
     let arguments = [
         CString::new(ARGV0).unwrap_or_default(),
@@ -241,18 +373,18 @@ fn launch(
         report: launcher_end.as_fd(),
     })
     .map_err(host("start the launcher"))?;
-    Ok(Live {
+    let live = Live {
         pidfd: spawned.pidfd,
         report,
         masks: masks.map(|(device, _)| (device, prepared.masks)),
         cgroups: cgroups.clone(),
         wall,
-    })
+    };
+    Ok((live, spawned.pid))
 }
 
-fn identity(admitted: &Admitted, options: &RunOptions) -> Result<(Ids, Option<DynamicId>), RunError> {
-    let caller = (options.caller.uid, options.caller.gid);
-    if let Some(ids) = prepare::fixed_ids(admitted.artifact().process.identity, caller) {
+fn identity(admitted: &Admitted, caller: &Caller) -> Result<(Ids, Option<DynamicId>), RunError> {
+    if let Some(ids) = prepare::fixed_ids(admitted.artifact().process.identity, (caller.uid, caller.gid)) {
         return Ok((ids, None));
     }
     let dynamic = identity::allocate(std::process::id()).map_err(host("take a dynamic user id"))?;
@@ -268,24 +400,23 @@ fn identity(admitted: &Admitted, options: &RunOptions) -> Result<(Ids, Option<Dy
 
 /// What a failed launch means: a command that could not be started is the command's failure, everything else
 /// remit's.
-fn outcome(admitted: &Admitted, ended: Ended) -> Result<RunOutcome, RunError> {
+fn outcome(artifact: &Artifact, ended: Ended) -> Result<RunOutcome, RunError> {
+    let ended_with = |exit_code, not_started| RunOutcome {
+        exit_code,
+        not_started,
+        wall: ended.wall,
+        receipt: None,
+    };
     if ended.wall {
-        return Ok(RunOutcome {
-            exit_code: EXIT_WALL,
-            not_started: None,
-        });
+        return Ok(ended_with(EXIT_WALL, None));
     }
     match ended.failure {
-        None => Ok(RunOutcome {
-            exit_code: ended.code,
-            not_started: None,
-        }),
-        Some(failure) if matches!(failure.step, Step::Execute | Step::Program) => Ok(RunOutcome {
-            exit_code: exit_code(&failure),
-            not_started: Some(failure),
-        }),
+        None => Ok(ended_with(ended.code, None)),
+        Some(failure) if matches!(failure.step, Step::Execute | Step::Program) => {
+            Ok(ended_with(exit_code(&failure), Some(failure)))
+        }
         Some(failure) => {
-            let rule = prepare::rule_about(admitted.artifact(), &failure.subject);
+            let rule = prepare::rule_about(artifact, &failure.subject);
             Err(RunError::Launch { failure, rule })
         }
     }
@@ -328,15 +459,8 @@ impl Drop for Parts {
     }
 }
 
-/// Nobody watches.
-struct Quiet;
-
-impl Watch for Quiet {
-    fn pump(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-    fn refused(&mut self, _refused: Refused) {}
-    fn started(&mut self) {}
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Sorts by time and is unique on the host.

@@ -15,7 +15,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::cgroup::RunCgroups;
 use crate::launch::{Failure, Report};
-use crate::mask::{MaskTree, Refused, serve};
+use crate::mask::{MaskTree, serve};
+use crate::observe::{ObserveError, Observer};
 use crate::sys;
 use crate::sys::signal::{self, SignalSet};
 
@@ -49,6 +50,15 @@ pub(crate) struct Ended {
     pub(crate) wall: bool,
 }
 
+/// Why the supervisor gave up; it has killed the run or is about to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SuperviseError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+}
+
 /// Signals blocked for this thread while a run lives; the old mask comes back at the end.
 #[derive(Debug)]
 pub(crate) struct BlockedSignals {
@@ -75,16 +85,6 @@ impl Drop for BlockedSignals {
     }
 }
 
-/// What the supervisor watches besides the process.
-pub(crate) trait Watch {
-    /// Called when one of the descriptors may be readable, and once more after the end.
-    fn pump(&mut self) -> io::Result<()>;
-    /// A refused look at a mask.
-    fn refused(&mut self, refused: Refused);
-    /// The command's process is being started.
-    fn started(&mut self);
-}
-
 /// A running run.
 #[derive(Debug)]
 pub(crate) struct Live {
@@ -97,12 +97,9 @@ pub(crate) struct Live {
 
 /// Stays with the run until its process 1 has ended, and with it everything else in its PID namespace.
 ///
-/// `sources` are descriptors that call for [`Watch::pump`] when they are readable.
-pub(crate) async fn supervise<W: Watch>(
-    live: Live,
-    sources: Vec<OwnedFd>,
-    watch: &mut W,
-) -> io::Result<Ended> {
+/// # Errors
+/// When something of the run cannot be recorded or done; the caller ends it.
+pub(crate) async fn supervise(live: Live, observer: &mut Observer) -> Result<Ended, SuperviseError> {
     let terminal = Terminal::of_caller();
     let deadline = live.wall.map(|wall| Instant::now() + wall);
     let pidfd = sys::watch(live.pidfd)?;
@@ -112,7 +109,8 @@ pub(crate) async fn supervise<W: Watch>(
         .masks
         .map(|(device, tree)| Ok::<_, io::Error>((sys::watch(nonblocking(device)?)?, tree)));
     let masks = masks.transpose()?;
-    let sources = sources
+    let sources = observer
+        .sources()?
         .into_iter()
         .map(sys::watch)
         .collect::<io::Result<Vec<_>>>()?;
@@ -129,7 +127,7 @@ pub(crate) async fn supervise<W: Watch>(
             biased;
             ready = readable(masks.as_ref().map(|(device, _)| device)) => {
                 let mut ready = ready?;
-                if answer(&masks, watch)? {
+                if answer(&masks, observer)? {
                     ready.clear_ready();
                 }
             }
@@ -137,7 +135,7 @@ pub(crate) async fn supervise<W: Watch>(
                 let mut ready = ready?;
                 let open = state.read(report.get_ref().as_fd())?;
                 ready.clear_ready();
-                for stopped in state.take(watch) {
+                for stopped in state.take() {
                     terminal.stop_with(stopped, &live.cgroups, pidfd.get_ref().as_fd())?;
                 }
                 if !open {
@@ -152,7 +150,7 @@ pub(crate) async fn supervise<W: Watch>(
             ready = any_readable(&sources) => {
                 let mut ready = ready?;
                 ready.clear_ready();
-                watch.pump()?;
+                observer.pump()?;
             }
             () = until(deadline), if !wall => {
                 wall = true;
@@ -170,7 +168,7 @@ pub(crate) async fn supervise<W: Watch>(
             }
             ready = readable(masks.as_ref().map(|(device, _)| device)) => {
                 let mut ready = ready?;
-                if answer(&masks, watch)? {
+                if answer(&masks, observer)? {
                     ready.clear_ready();
                 }
             }
@@ -212,13 +210,12 @@ impl State {
     }
 
     /// Takes messages; returns the signals that stopped the command.
-    fn take(&mut self, watch: &mut impl Watch) -> Vec<i32> {
+    fn take(&mut self) -> Vec<i32> {
         let mut stopped = Vec::new();
         while let Some(report) = Report::take(&mut self.buffer) {
             match report {
                 Report::Started => {
                     self.started = true;
-                    watch.started();
                 }
                 Report::Failed(failure) => {
                     self.failure.get_or_insert(failure);
@@ -295,7 +292,10 @@ impl Terminal {
 }
 
 /// Answers some requests; returns whether there was nothing more to answer.
-fn answer(masks: &Option<(AsyncFd<OwnedFd>, MaskTree)>, watch: &mut impl Watch) -> io::Result<bool> {
+fn answer(
+    masks: &Option<(AsyncFd<OwnedFd>, MaskTree)>,
+    observer: &mut Observer,
+) -> Result<bool, SuperviseError> {
     let Some((device, tree)) = masks else {
         return Ok(true);
     };
@@ -309,18 +309,18 @@ fn answer(masks: &Option<(AsyncFd<OwnedFd>, MaskTree)>, watch: &mut impl Watch) 
             }
             // Interrupted, or the request was taken back.
             Err(rustix::io::Errno::INTR | rustix::io::Errno::NOENT) => continue,
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(io::Error::from(error).into()),
         };
         let served = serve(tree, request.get(..len).unwrap_or_default());
         if let Some(reply) = served.reply {
             match rustix::io::write(device, &reply) {
                 // The one who asked was killed meanwhile.
                 Ok(_) | Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(io::Error::from(error).into()),
             }
         }
         if let Some(refused) = served.refused {
-            watch.refused(refused);
+            observer.refused(&refused)?;
         }
     }
     Ok(false)

@@ -62,3 +62,14 @@ pub(crate) fn watch(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<OwnedFd>
     // after it is registered no more.
     unsafe { tokio::io::unix::AsyncFd::register(fd) }.map_err(|error| error.into_parts().1)
 }
+
+/// Another descriptor for the same file description.
+pub(crate) fn duplicate(raw: std::os::fd::RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: the caller's number is open while the call lasts; F_DUPFD_CLOEXEC takes no pointer.
+    let raw = check(libc::c_long::from(unsafe {
+        libc::fcntl(raw, libc::F_DUPFD_CLOEXEC, 3)
+    }))?;
+    let raw = i32::try_from(raw).map_err(io::Error::other)?;
+    // SAFETY: just returned by the kernel.
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
