@@ -4,13 +4,14 @@ mod check;
 mod compile;
 mod completions;
 mod doctor;
+mod events;
 mod explain;
 mod host;
 mod run;
 
 use std::process::ExitCode;
 
-use crate::arguments::{Cli, Command};
+use crate::arguments::{Cli, Command, Events};
 use crate::exit;
 use crate::render::{Surface, failure};
 
@@ -29,7 +30,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Run(arguments) => run::run(arguments, cli.color),
         Command::Recover(arguments) => host::recover(&arguments),
         Command::Unload(arguments) => host::unload(&arguments),
-        Command::Events(_) => Err(anyhow::anyhow!("not yet")),
+        Command::Events(Events::Verify(arguments)) => events::verify(&arguments, cli.color),
     };
     match result {
         Ok(code) => code,

@@ -13,8 +13,12 @@ use crate::render::json;
 pub(super) fn recover(arguments: &InstanceOnly) -> anyhow::Result<ExitCode> {
     need_root("recover")?;
     let instance = Instance::new(&arguments.instance.name)?;
-    enforcer::recover(&instance)?;
-    report(arguments, "recovered", "nothing of a dead run is left")
+    let finished = match enforcer::recover(&instance)? {
+        0 => "there was no dead run".to_owned(),
+        1 => "one dead run was finished".to_owned(),
+        more => format!("{more} dead runs were finished"),
+    };
+    report(arguments, "recovered", &finished)
 }
 
 pub(super) fn unload(arguments: &InstanceOnly) -> anyhow::Result<ExitCode> {

@@ -7,7 +7,7 @@ use enforcer::{Caller, Instance, RunOptions};
 
 use crate::arguments::{ColorChoice, Run};
 use crate::input::artifact;
-use crate::render::Surface;
+use crate::render::{Surface, failure};
 
 pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode> {
     need_root("run")?;
@@ -21,6 +21,9 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     let instance = Instance::new(&arguments.instance.name)?;
     let options = RunOptions::new(instance, arguments.command, caller);
     let outcome = enforcer::run(admitted, options)?;
+    if let Some(failure) = outcome.not_started {
+        failure::print(&anyhow::Error::new(failure), Surface::stderr(color));
+    }
     Ok(ExitCode::from(outcome.exit_code))
 }
 

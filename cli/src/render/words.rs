@@ -1,26 +1,6 @@
-//! The words people read for the kernel's and the artifact's terms. One table each, so that no two pages differ.
+//! The words people read for the artifact's terms. Those that events use too come from there.
 
-use artifact::Effect;
 use artifact::rule::{Domain, Mechanism, Need, Origin};
-
-/// What does the work, in the word that events use.
-pub(crate) const fn mechanism(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::LandlockFs => "landlock-fs",
-        Mechanism::LandlockNet => "landlock-net",
-        Mechanism::LandlockScope => "landlock-scope",
-        Mechanism::MountAttributes => "mount-attributes",
-        Mechanism::MountMask => "mount-mask",
-        Mechanism::PrivateMount => "private-mount",
-        Mechanism::Seccomp => "seccomp",
-        Mechanism::CgroupBpf => "cgroup-bpf",
-        Mechanism::Environment => "environment",
-        Mechanism::CgroupController => "cgroup-controller",
-        Mechanism::Rlimit => "rlimit",
-        Mechanism::Credentials => "credentials",
-        Mechanism::Supervisor => "supervisor",
-    }
-}
 
 /// What a mechanism depends on.
 pub(crate) fn need(need: Need) -> String {
@@ -44,16 +24,6 @@ pub(crate) const fn domain(domain: Domain) -> &'static str {
         Domain::Network => "network",
         Domain::Credentials => "credentials",
         Domain::Process => "process",
-    }
-}
-
-/// As the language spells it.
-pub(crate) const fn effect(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Allow => "allow",
-        Effect::Ask => "ask",
-        Effect::Deny => "deny",
-        Effect::Forbid => "forbid",
     }
 }
 

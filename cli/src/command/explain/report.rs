@@ -2,6 +2,7 @@
 
 use artifact::Artifact;
 use artifact::rule::{Lowering, Origin, RuleRecord};
+use enforcer::event::{effect_word, mechanism_word};
 use enforcer::{Capabilities, RuleStatus, Status};
 use serde::Serialize;
 
@@ -122,7 +123,7 @@ impl Rule {
         Self {
             rule: rule.id.0,
             domain: words::domain(rule.domain),
-            effect: words::effect(rule.effect),
+            effect: effect_word(rule.effect),
             text: rule.text.clone(),
             label: rule.label.clone(),
             because: rule.because.clone(),
@@ -145,7 +146,7 @@ impl MechanismReport {
             .iter()
             .filter_map(|need| capabilities.satisfies(*need).err());
         Self {
-            mechanism: words::mechanism(lowering.mechanism),
+            mechanism: mechanism_word(lowering.mechanism),
             needs: lowering.needs.iter().map(|need| words::need(*need)).collect(),
             missing: missing.collect(),
             gap: lowering.gap.clone(),
