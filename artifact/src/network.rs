@@ -94,7 +94,7 @@ pub fn decide(
     port: u16,
 ) -> (Effect, RuleId) {
     const REFUSED: (Effect, RuleId) = (Effect::Deny, RuleId::DEFAULT);
-    let Some(entry) = longest_match(tables, carried(address)) else {
+    let Some(entry) = longest_match(tables, judged(verb, address)) else {
         return REFUSED;
     };
     let list = entry
@@ -109,7 +109,18 @@ pub fn decide(
     }
 }
 
-/// The address that is judged: the IPv4 address that a mapped, NAT64 or 6to4 form carries, else the address.
+/// The address that is judged. As a destination the unspecified address is this machine: the kernel connects to
+/// loopback instead.
+#[must_use]
+pub fn judged(verb: Verb, address: IpAddr) -> IpAddr {
+    match (verb, carried(address)) {
+        (Verb::Connect, IpAddr::V4(v4)) if v4.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        (Verb::Connect, IpAddr::V6(v6)) if v6.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        (_, carried) => carried,
+    }
+}
+
+/// The IPv4 address that a mapped, NAT64 or 6to4 form carries, else the address.
 #[must_use]
 pub fn carried(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else {
@@ -235,6 +246,20 @@ mod tests {
         }
         for form in ["::10.1.2.3", "64:ff9b:1::10.1.2.3", "2003:a01:203::1"] {
             assert!(carried(form.parse().unwrap()).is_ipv6(), "{form}");
+        }
+    }
+
+    #[test]
+    fn the_unspecified_address_as_a_destination_is_loopback() {
+        for (form, loopback) in [
+            ("0.0.0.0", "127.0.0.1"),
+            ("::ffff:0.0.0.0", "127.0.0.1"),
+            ("::", "::1"),
+        ] {
+            let form: IpAddr = form.parse().unwrap();
+            let loopback: IpAddr = loopback.parse().unwrap();
+            assert_eq!(judged(Verb::Connect, form), loopback, "{form}");
+            assert!(judged(Verb::Bind, form).is_unspecified(), "{form}");
         }
     }
 }

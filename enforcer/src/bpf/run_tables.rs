@@ -153,11 +153,12 @@ impl Drop for RunTables {
     }
 }
 
+/// Starts, forks and exits are always recorded: every event names the process and its ancestry.
 fn entry(generation: u32, record: RecordOptions, ring: u32) -> Run {
     let flag = |wanted: bool, flag: u32| if wanted { flag } else { 0 };
     Run {
         generation,
-        flags: flag(record.exec, layout::flags::RECORD_EXEC)
+        flags: layout::flags::RECORD_EXEC
             | flag(record.connect, layout::flags::RECORD_CONNECT)
             | flag(record.bind, layout::flags::RECORD_BIND),
         ring,

@@ -27,7 +27,7 @@ impl<'a> Concrete<'a> {
                 protocol,
                 address,
                 port,
-            } => Self::Network(*verb, *protocol, address::judged_as(*address), *port),
+            } => Self::Network(*verb, *protocol, address::judged_as(*verb, *address), *port),
             Access::Environment { name } => Self::Variable(name),
             Access::Syscall {
                 architecture,

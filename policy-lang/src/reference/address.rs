@@ -1,15 +1,24 @@
 //! Boxes of addresses and ports, and the IPv6 addresses that are another way to write an IPv4 one.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::policy::Endpoint;
+use crate::policy::{Endpoint, Verb};
 
 /// The address that rules are compared with.
 ///
 /// IPv4-mapped (`::ffff:0:0/96`, RFC 4291), NAT64 (`64:ff9b::/96`, RFC 6052) and 6to4 (`2002::/16`, RFC 3056)
-/// addresses are judged as the IPv4 address they carry.
+/// addresses are judged as the IPv4 address they carry. As a destination the unspecified address is this machine:
+/// the kernel connects to loopback instead, so that is judged.
 #[must_use]
-pub fn judged_as(address: IpAddr) -> IpAddr {
+pub fn judged_as(verb: Verb, address: IpAddr) -> IpAddr {
+    match (verb, carried(address)) {
+        (Verb::Connect, IpAddr::V4(v4)) if v4.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        (Verb::Connect, IpAddr::V6(v6)) if v6.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        (_, carried) => carried,
+    }
+}
+
+fn carried(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
     let [a, b, c, d, e, f, g, h] = v6.segments();
     let v4 = |high: u16, low: u16| {
