@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 use artifact::environment::{EnvironmentPlan, SetVariable};
 use artifact::process::{Limit, ProcessPlan, Requirement};
-use artifact::seccomp::{Architecture, SeccompFilter};
+use artifact::seccomp::SeccompFilter;
 use artifact::{RuleId, RuleRecord};
 use policy_lang::policy::{Effect, Origin, Policy, Rule, Subject};
 
 use crate::error::{LowerError, Reason};
 use crate::plan::Plan;
-use crate::seccomp::{GenerateError, generate};
+use crate::seccomp::{GenerateError, generate_all};
 
 /// Lowers a policy. What [`emit`](crate::emit) makes of the plan is valid.
 ///
@@ -174,24 +174,18 @@ fn limits(policy: &Policy) -> Vec<Limit> {
 
 /// One filter for each architecture.
 fn seccomp(policy: &Policy, errors: &mut Vec<LowerError>) -> Vec<SeccompFilter> {
-    let mut filters = Vec::new();
-    for architecture in [Architecture::X86_64, Architecture::Aarch64] {
-        match generate(policy, architecture) {
-            Ok(filter) => filters.push(filter),
-            Err(error) => {
-                let culprit = match &error {
-                    GenerateError::TooComplex { rules, .. } => rules.last().copied(),
-                    GenerateError::TooLong { .. } => None,
-                };
-                let rule = culprit.unwrap_or(policy_lang::policy::RuleId::DEFAULT);
-                let origin = usize::try_from(rule.0).ok().and_then(|at| policy.rules.get(at));
-                errors.push(LowerError {
-                    rule,
-                    origin: origin.map_or(Origin::BuiltIn, |rule| rule.origin.clone()),
-                    reason: Reason::Seccomp(error),
-                });
-            }
-        }
-    }
-    filters
+    generate_all(policy).unwrap_or_else(|error| {
+        let culprit = match &error {
+            GenerateError::TooComplex { rules, .. } => rules.last().copied(),
+            GenerateError::TooLong { .. } => None,
+        };
+        let rule = culprit.unwrap_or(policy_lang::policy::RuleId::DEFAULT);
+        let origin = usize::try_from(rule.0).ok().and_then(|at| policy.rules.get(at));
+        errors.push(LowerError {
+            rule,
+            origin: origin.map_or(Origin::BuiltIn, |rule| rule.origin.clone()),
+            reason: Reason::Seccomp(error),
+        });
+        Vec::new()
+    })
 }

@@ -77,8 +77,27 @@ pub enum GenerateError {
 ///
 /// 4.14, for `SECCOMP_RET_KILL_PROCESS` and logging of refusals.
 pub fn generate(policy: &Policy, architecture: Architecture) -> Result<SeccompFilter, GenerateError> {
+    generate_from(&mut Targets::of(policy), architecture)
+}
+
+/// Generates the filters of every architecture, as [`generate`] does, but compares the rules only once.
+///
+/// # Errors
+///
+/// As for [`generate`], the first that occurs.
+pub fn generate_all(policy: &Policy) -> Result<Vec<SeccompFilter>, GenerateError> {
+    let mut targets = Targets::of(policy);
+    [Architecture::X86_64, Architecture::Aarch64]
+        .into_iter()
+        .map(|architecture| generate_from(&mut targets, architecture))
+        .collect()
+}
+
+fn generate_from(
+    targets: &mut Targets<'_>,
+    architecture: Architecture,
+) -> Result<SeccompFilter, GenerateError> {
     let language = language_architecture(architecture);
-    let targets = Targets::of(policy);
     let mut graph = Graph::default();
 
     let mut calls: Vec<(u32, &'static str)> = table::calls(language)
@@ -197,6 +216,8 @@ fn refusals(decisions: BTreeMap<u32, (&'static str, CallDecision)>) -> Vec<Refus
 /// The elementary rules about system calls: one for each target of each rule.
 struct Targets<'p> {
     list: Vec<(RuleId, Effect, &'p SyscallSet)>,
+    /// Whether the set at the first position lies strictly inside the one at the second, once that was asked.
+    inside: HashMap<(usize, usize), Option<bool>>,
 }
 
 impl<'p> Targets<'p> {
@@ -210,7 +231,10 @@ impl<'p> Targets<'p> {
             })
             .flat_map(|(rule, targets)| targets.iter().map(|target| (rule.id, rule.effect, target)))
             .collect();
-        Self { list }
+        Self {
+            list,
+            inside: HashMap::new(),
+        }
     }
 
     /// For each number, the positions of the targets that speak of it.
@@ -225,30 +249,37 @@ impl<'p> Targets<'p> {
     }
 
     fn decide(
-        &self,
+        &mut self,
         graph: &mut Graph,
         positions: &[usize],
         call: &'static str,
     ) -> Result<CallDecision, GenerateError> {
         let own: Vec<_> = positions
             .iter()
-            .filter_map(|position| self.list.get(*position))
+            .filter_map(|position| Some((*position, *self.list.get(*position)?)))
             .collect();
         let too_complex = || GenerateError::TooComplex {
             call,
-            rules: own.iter().map(|(rule, ..)| *rule).collect(),
+            rules: own.iter().map(|(_, (rule, ..))| *rule).collect(),
         };
         let mut candidates = Vec::with_capacity(own.len());
-        for (rule, effect, set) in &own {
+        for (at, (rule, effect, set)) in &own {
             let mut yields_to = Vec::new();
-            for (position, (_, other_effect, other)) in own.iter().enumerate() {
+            for (position, (other_at, (_, other_effect, other))) in own.iter().enumerate() {
                 let matters = match effect {
                     Effect::Forbid => false,
                     Effect::Allow => *other_effect != Effect::Allow,
                     Effect::Deny | Effect::Ask => true,
                 };
+                if !matters {
+                    continue;
+                }
+                let inside = self
+                    .inside
+                    .entry((*other_at, *at))
+                    .or_insert_with(|| lies_strictly_inside(other, set));
                 // A proof that gave up would leave the order of the rules open; better to say so.
-                if matters && lies_strictly_inside(other, set).ok_or_else(too_complex)? {
+                if inside.ok_or_else(too_complex)? {
                     yields_to.push(position);
                 }
             }
@@ -265,8 +296,12 @@ impl<'p> Targets<'p> {
 
 /// Whether every call of `inner` is one of `outer`, and not the other way round. `None` if that was not found out.
 fn lies_strictly_inside(inner: &SyscallSet, outer: &SyscallSet) -> Option<bool> {
-    match (outer.includes(inner), inner.includes(outer)) {
-        (Proof::Fails, _) | (_, Proof::Holds) => Some(false),
+    let forth = outer.includes(inner);
+    if forth == Proof::Fails {
+        return Some(false);
+    }
+    match (forth, inner.includes(outer)) {
+        (_, Proof::Holds) => Some(false),
         (Proof::Holds, Proof::Fails) => Some(true),
         _ => None,
     }
