@@ -120,7 +120,7 @@ fn generate_from(
         };
         decisions.insert(number, (name, decision));
     }
-    hide_clone3(&mut graph, &mut decisions, language);
+    hide_behind_pointers(&mut graph, &mut decisions, language);
 
     let unknown = graph.leaf(Verdict::Unknown);
     let count = decisions
@@ -178,22 +178,27 @@ fn guard(graph: &mut Graph, architecture: Architecture, calls: graph::NodeId) ->
     )
 }
 
-/// `clone3` takes its flags behind a pointer, where a filter cannot look. Where the flags of `clone` are looked
-/// at, `clone3` must seem not to exist: libraries then fall back to `clone`.
-fn hide_clone3(
+/// Calls that take in memory what a sibling takes in registers.
+const BEHIND_A_POINTER: [(&str, &str); 2] = [("clone3", "clone"), ("openat2", "openat")];
+
+/// A filter cannot look behind a pointer. Where the arguments of the plain call are looked at, its younger sibling must
+/// seem not to exist: libraries then fall back to the plain one.
+fn hide_behind_pointers(
     graph: &mut Graph,
     decisions: &mut BTreeMap<u32, (&'static str, CallDecision)>,
     language: syscall::Architecture,
 ) {
     let allow = graph.leaf(Verdict::Allow);
     let unknown = graph.leaf(Verdict::Unknown);
-    let clone = table::number("clone", language).and_then(|number| decisions.get(&number));
-    let flags_are_free = clone.is_some_and(|(_, decision)| decision.node == allow);
-    let clone3 = table::number("clone3", language).and_then(|number| decisions.get_mut(&number));
-    if let Some((_, decision)) = clone3
-        && !(flags_are_free && decision.node == allow)
-    {
-        decision.node = unknown;
+    for (hidden, plain) in BEHIND_A_POINTER {
+        let plain = table::number(plain, language).and_then(|number| decisions.get(&number));
+        let arguments_are_free = plain.is_some_and(|(_, decision)| decision.node == allow);
+        let hidden = table::number(hidden, language).and_then(|number| decisions.get_mut(&number));
+        if let Some((_, decision)) = hidden
+            && !(arguments_are_free && decision.node == allow)
+        {
+            decision.node = unknown;
+        }
     }
 }
 

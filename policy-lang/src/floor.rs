@@ -96,6 +96,11 @@ const CALLS: &[(&str, &[&str], &str)] = &[
         "its flags lie in memory, where the filter cannot read them; C libraries fall back to clone",
     ),
     (
+        "openat2",
+        &["openat2"],
+        "the mode it creates with lies in memory, where the filter cannot read it; programs fall back to openat",
+    ),
+    (
         "machine",
         &[
             "acct",
@@ -134,6 +139,12 @@ const NETLINK_ROUTE: u64 = 0;
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 const TIOCSETD: u64 = 0x5423;
+
+const S_ISUID: u64 = 0o4000;
+const S_ISGID: u64 = 0o2000;
+const O_CREAT: u64 = 0o100;
+/// `__O_TMPFILE`, the bit that `O_TMPFILE` has and `O_DIRECTORY` has not.
+const O_TMPFILE: u64 = 0o20_000_000;
 
 /// The default, the floor, and the built-in denials. Every policy begins with these rules.
 #[must_use]
@@ -231,6 +242,7 @@ fn files() -> [Rule; 2] {
 fn arguments() -> Vec<Rule> {
     let domain = |comparison| low(0, comparison);
     vec![
+        set_id_bits(),
         built_in(
             Effect::Forbid,
             syscalls(vec![one(
@@ -306,6 +318,46 @@ fn arguments() -> Vec<Rule> {
     ]
 }
 
+/// A set-user-ID file that a run leaves behind would give the run's powers, or those of whoever owns the workspace, to
+/// any user of the host. The argument numbers are those of both architectures.
+fn set_id_bits() -> Rule {
+    let bits = |argument| {
+        low(
+            argument,
+            Comparison::MaskedNotEqual {
+                mask: S_ISUID | S_ISGID,
+                value: 0,
+            },
+        )
+    };
+    let changes = [
+        ("chmod", 1),
+        ("fchmod", 1),
+        ("fchmodat", 2),
+        ("fchmodat2", 2),
+        ("mknod", 1),
+        ("mknodat", 2),
+        ("creat", 1),
+    ]
+    .map(|(call, mode)| one(call, vec![bits(mode)]));
+    // The mode means nothing, and can be anything, where no file is created.
+    let creates = [("open", 1, 2), ("openat", 2, 3)]
+        .into_iter()
+        .flat_map(|(call, flags, mode)| {
+            [O_CREAT, O_TMPFILE].map(|flag| {
+                let creates = low(flags, Comparison::MaskedNotEqual { mask: flag, value: 0 });
+                one(call, vec![creates, bits(mode)])
+            })
+        });
+    built_in(
+        Effect::Deny,
+        syscalls(changes.into_iter().chain(creates).collect()),
+        "deny syscall \"chmod\", \"mknod\", \"open\" and their kin where mode & (S_ISUID | S_ISGID) != 0",
+        "set-id-bits",
+        "a set-user-ID file outlives the run and its remit",
+    )
+}
+
 fn low(argument: u8, comparison: Comparison) -> Condition {
     Condition {
         argument,
@@ -362,6 +414,7 @@ mod tests {
             ("TIOCSTI", TIOCSTI),
             ("TIOCLINUX", TIOCLINUX),
             ("TIOCSETD", TIOCSETD),
+            ("O_CREAT", O_CREAT),
         ] {
             assert_eq!(table::constant(name), Some(value), "{name}");
         }
@@ -403,6 +456,7 @@ mod tests {
                 let expected = matches!(
                     *call,
                     "clone3"
+                        | "openat2"
                         | "io_uring_enter"
                         | "io_uring_register"
                         | "io_uring_setup"

@@ -100,6 +100,36 @@ fn the_attack_surface_is_refused() {
             "{flags:#x}"
         );
     }
+    for mode in [0o4755, 0o2755, 0o6000, 0o4755 | 1 << 40] {
+        for (name, arguments) in [
+            ("chmod", [0, mode, 0, 0, 0, 0]),
+            ("fchmodat", [0, 0, mode, 0, 0, 0]),
+            ("openat", [0, 0, 0o101, mode, 0, 0]),
+            ("openat", [0, 0, 0o20_200_002, mode, 0, 0]),
+            ("mknodat", [0, 0, mode, 0, 0, 0]),
+        ] {
+            assert_eq!(call(name, arguments), Verdict::Refuse.action(), "{name} {mode:o}");
+        }
+        assert_eq!(call("openat2", [0, 0, 0, mode, 0, 0]), Verdict::Unknown.action());
+        // Without O_CREAT the kernel does not look at the mode.
+        assert_eq!(
+            call("openat", [0, 0, 0o2, mode, 0, 0]),
+            Verdict::Allow.action(),
+            "{mode:o}"
+        );
+    }
+    for mode in [0o755, 0o1777, 0o100_644] {
+        assert_eq!(
+            call("chmod", [0, mode, 0, 0, 0, 0]),
+            Verdict::Allow.action(),
+            "{mode:o}"
+        );
+        assert_eq!(
+            call("openat", [0, 0, 0o101, mode, 0, 0]),
+            Verdict::Allow.action(),
+            "{mode:o}"
+        );
+    }
     for request in [0x5412, 0x541c, 0x5423] {
         for high in [0, 1 << 32, 0xffff_ffff << 32] {
             assert_eq!(
@@ -156,6 +186,7 @@ fn it_decides_as_the_language_does_and_keeps_to_the_cache() {
                 16,
                 17,
                 0x11,
+                0o4100,
                 1 << 17,
                 1 << 32,
                 0x5412,
@@ -165,7 +196,7 @@ fn it_decides_as_the_language_does_and_keeps_to_the_cache() {
             let mut effects = std::collections::BTreeSet::new();
             for first in values {
                 for second in values {
-                    let arguments = [first, second, first, 0, 0, 0];
+                    let arguments = [first, second, first, second, 0, 0];
                     let decision = decide(
                         &policy,
                         &Access::Syscall {
@@ -177,7 +208,7 @@ fn it_decides_as_the_language_does_and_keeps_to_the_cache() {
                     effects.insert(decision.effect == Effect::Allow);
                     let wanted = match decision.effect {
                         Effect::Allow => Verdict::Allow,
-                        _ if name == "clone3" => Verdict::Unknown,
+                        _ if ["clone3", "openat2"].contains(&name) => Verdict::Unknown,
                         _ => Verdict::Refuse,
                     };
                     assert_eq!(
@@ -196,7 +227,21 @@ fn it_decides_as_the_language_does_and_keeps_to_the_cache() {
     }
     assert_eq!(
         conditional.into_iter().collect::<Vec<_>>(),
-        ["clone", "ioctl", "socket", "socketpair"]
+        [
+            "chmod",
+            "clone",
+            "creat",
+            "fchmod",
+            "fchmodat",
+            "fchmodat2",
+            "ioctl",
+            "mknod",
+            "mknodat",
+            "open",
+            "openat",
+            "socket",
+            "socketpair"
+        ]
     );
 }
 
