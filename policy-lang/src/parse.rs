@@ -19,6 +19,9 @@ use grammar::{Grammar, Rule};
 /// More than this many findings help nobody.
 const MAX_DIAGNOSTICS: usize = 64;
 
+/// Beyond this many, findings are not even made: a hostile file could have one for each of its bytes.
+pub(crate) const MAX_GATHERED: usize = 1024;
+
 /// What parsing gives.
 #[derive(Debug, Clone)]
 pub struct Parsed {
@@ -77,21 +80,21 @@ fn first_character(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Keeps the first findings and counts the others.
+/// Keeps the first findings, and says that there are others.
 pub(crate) fn truncate(diagnostics: &mut Vec<Diagnostic>) {
-    let more = diagnostics.len().saturating_sub(MAX_DIAGNOSTICS);
     let Some(first_dropped) = diagnostics.get(MAX_DIAGNOSTICS) else {
         return;
     };
     let span = first_dropped.span;
-    diagnostics.truncate(MAX_DIAGNOSTICS);
+    let rest = diagnostics.split_off(MAX_DIAGNOSTICS);
+    let message = format!("there are more findings than the {MAX_DIAGNOSTICS} that are shown");
+    let more = if rest.iter().any(Diagnostic::is_error) {
+        Diagnostic::error(Code::TooManyFindings, span, message)
+    } else {
+        Diagnostic::warning(Code::TooManyFindings, span, message)
+    };
     diagnostics.push(
-        Diagnostic::error(
-            Code::TooManyErrors,
-            span,
-            format!("{more} more findings are not shown"),
-        )
-        .label("the next one is here")
-        .help("repair the ones above first"),
+        more.label("the next one is here")
+            .help("repair the ones above first"),
     );
 }

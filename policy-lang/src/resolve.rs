@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::ast::Ast;
 use crate::diagnostic::Diagnostic;
 use crate::floor;
-use crate::parse::{parse, truncate};
+use crate::parse::{MAX_GATHERED, parse, truncate};
 use crate::policy::{Identity, Policy, Rule, RuleId};
 use crate::source::{SourceFile, Span};
 
@@ -93,10 +93,10 @@ pub struct Resolved {
 pub fn resolve(ast: &Ast, source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
     let mut resolver = Resolver::new(source, inputs, ast.complete);
     let policy = resolver.policy(ast);
+    let sound = ast.complete && !resolver.failed;
     let mut diagnostics = resolver.diagnostics;
     diagnostics.sort_by_key(|found| (found.span, found.code));
     diagnostics.dedup();
-    let sound = ast.complete && !diagnostics.iter().any(Diagnostic::is_error);
     truncate(&mut diagnostics);
     Resolved {
         policy: policy.filter(|_| sound),
@@ -133,6 +133,8 @@ struct Resolver<'a> {
     /// Trees that are private to the run by a `scratch` statement.
     scratches: Vec<String>,
     diagnostics: Vec<Diagnostic>,
+    /// Whether there was an error, also one that is not kept.
+    failed: bool,
 }
 
 impl<'a> Resolver<'a> {
@@ -146,11 +148,15 @@ impl<'a> Resolver<'a> {
             labels: BTreeMap::new(),
             scratches: Vec::new(),
             diagnostics: Vec::new(),
+            failed: false,
         }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        self.failed |= diagnostic.is_error();
+        if self.diagnostics.len() < MAX_GATHERED {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     fn policy(&mut self, ast: &Ast) -> Option<Policy> {

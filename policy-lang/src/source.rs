@@ -42,6 +42,8 @@ pub struct SourceFile {
     pub text: String,
     /// What made the bytes unfit. Not empty: the text is for display only.
     defects: Vec<Diagnostic>,
+    /// Where each line begins, so that finding a position takes no second look at the text.
+    lines: Vec<usize>,
 }
 
 impl SourceFile {
@@ -66,18 +68,10 @@ impl SourceFile {
             )
             .label("this file is longer; only its first line is shown")
             .help("split the policy, or replace long lists of paths by a directory or a glob");
-            return Self {
-                name,
-                text,
-                defects: vec![defect],
-            };
+            return Self::indexed(name, text, vec![defect]);
         }
         match String::from_utf8(bytes) {
-            Ok(text) => Self {
-                name,
-                text,
-                defects: Vec::new(),
-            },
+            Ok(text) => Self::indexed(name, text, Vec::new()),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -90,12 +84,19 @@ impl SourceFile {
                 )
                 .label(format!("byte 0x{byte:02x} does not belong here"))
                 .help("save the file as UTF-8; Remit does not guess another encoding");
-                Self {
-                    name,
-                    text,
-                    defects: vec![defect],
-                }
+                Self::indexed(name, text, vec![defect])
             }
+        }
+    }
+
+    fn indexed(name: String, text: String, defects: Vec<Diagnostic>) -> Self {
+        let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        let lines = std::iter::once(0).chain(starts).collect();
+        Self {
+            name,
+            text,
+            defects,
+            lines,
         }
     }
 
@@ -108,10 +109,10 @@ impl SourceFile {
     /// Line and column of a byte offset. Both count from 1; columns count characters.
     #[must_use]
     pub fn position(&self, offset: usize) -> (u32, u32) {
-        let before = self.text.get(..offset).unwrap_or(&self.text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        let line = self.lines.partition_point(|start| *start <= offset).max(1);
+        let line_start = self.lines.get(line - 1).copied().unwrap_or_default();
+        let before = self.text.get(line_start..offset).unwrap_or_default();
+        let column = before.chars().count() + 1;
         (
             u32::try_from(line).unwrap_or(u32::MAX),
             u32::try_from(column).unwrap_or(u32::MAX),

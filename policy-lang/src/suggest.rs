@@ -1,6 +1,6 @@
 //! "Did you mean …": the nearest of a set of known words.
 
-/// The candidate nearest to a word, if one is near enough to be a slip: a third of the letters, at most.
+/// The candidate nearest to a word, if one is near enough to be a slip: one edit, or one for each three letters.
 ///
 /// Ties go to the candidate that comes first.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let other: Vec<char> = candidate.to_lowercase().chars().collect();
-        let allowed = (wanted.len().max(other.len())).div_ceil(3);
+        let allowed = (wanted.len().min(other.len()) / 3).max(1);
         let found = distance(&wanted, &other);
         if found <= allowed && best.is_none_or(|(least, _)| found < least) {
             best = Some((found, candidate));

@@ -57,12 +57,8 @@ codes! {
     MissingBrace = "R0109",
     /// The file has no policy, or more than one.
     PolicyCount = "R0110",
-    /// More mistakes than are shown.
-    TooManyErrors = "R0111",
-    /// The rule resolves, but no mechanism can do what it says.
-    NotLowered = "R0501",
-    /// A line of a `test` block does not hold.
-    TestFails = "R0502",
+    /// More findings than are shown.
+    TooManyFindings = "R0111",
     /// The lines of the file end with CR LF.
     CarriageReturns = "R0112",
     /// The same thing is said twice.
@@ -136,6 +132,11 @@ codes! {
     HideNotEnforceable = "R0408",
     /// `record` of something that this version cannot record.
     RecordNotEnforceable = "R0409",
+
+    /// The rule resolves, but no mechanism can do what it says.
+    NotLowered = "R0501",
+    /// A line of a `test` block does not hold.
+    TestFails = "R0502",
 }
 
 impl fmt::Display for Code {

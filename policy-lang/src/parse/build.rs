@@ -2,6 +2,7 @@
 
 use pest::iterators::{Pair, Pairs};
 
+use super::MAX_GATHERED;
 use super::expected::{self, Context};
 use super::grammar::Rule;
 use crate::ast::{Ast, PolicyBlock, Spanned, TestBlock, Text};
@@ -23,12 +24,13 @@ pub(super) fn build(
         source,
         misspelt,
         diagnostics: Vec::new(),
+        failed: false,
     };
     let policy = match pairs.next() {
         Some(file) => builder.file(file),
         None => None,
     };
-    let complete = !builder.diagnostics.iter().any(Diagnostic::is_error);
+    let complete = !builder.failed;
     let ast = policy.map(|(policy, tests)| Ast {
         policy,
         tests,
@@ -42,16 +44,22 @@ struct Builder<'a> {
     /// Where the text is wrong below the grammar: a statement derailed by that is not explained again.
     misspelt: &'a [Span],
     diagnostics: Vec<Diagnostic>,
+    /// Whether there was an error, also one that is not kept.
+    failed: bool,
 }
 
 impl Builder<'_> {
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        self.failed |= diagnostic.is_error();
+        if self.diagnostics.len() < MAX_GATHERED {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
+    /// Explains what was skipped. After very many findings the tree only gets its holes.
     fn explain(&mut self, context: Context, skipped: Span, previous: Option<Span>) {
         let touches = |error: &Span| error.start < skipped.end && skipped.start < error.end;
-        if !self.misspelt.iter().any(touches) {
+        if self.diagnostics.len() < MAX_GATHERED && !self.misspelt.iter().any(touches) {
             let found = expected::explain(self.source, context, skipped, previous);
             self.report(found);
         }
@@ -174,8 +182,7 @@ impl Builder<'_> {
                 rule if is_keyword_of_block(rule) => {}
                 rule => {
                     previous = (!is_block(rule)).then_some(at);
-                    let before = self.diagnostics.len();
-                    if good(self, child).is_none() && self.diagnostics.len() == before {
+                    if good(self, child).is_none() && !self.failed {
                         self.report(
                             Diagnostic::error(Code::UnexpectedToken, at, "this statement could not be read")
                                 .help("this is a fault of Remit; please report it with the file"),

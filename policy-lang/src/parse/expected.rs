@@ -83,8 +83,9 @@ fn describe(source: &SourceFile, context: Context, found: Span, expected: &[Rule
     let written = source.slice(found);
     let candidates = expected.iter().flat_map(|rule| words::of(*rule)).copied();
     let is_word = written.starts_with(|first: char| first.is_ascii_alphabetic());
-    let meant = if is_word {
-        nearest(written, candidates.clone()).or_else(|| words::synonym(written, candidates))
+    // A word of the language in the wrong place is no slip of another one.
+    let meant = if is_word && words::home(written).is_none() {
+        words::synonym(written, candidates.clone()).or_else(|| nearest(written, candidates))
     } else {
         None
     };
@@ -127,7 +128,7 @@ fn describe(source: &SourceFile, context: Context, found: Span, expected: &[Rule
 /// "`a`, `b` or `c`", with the beginnings of statements summed up.
 fn list(context: Context, expected: &[Rule]) -> String {
     let starters = context.starters();
-    let all = !starters.is_empty() && starters.iter().all(|starter| expected.contains(starter));
+    let all = context != Context::Top && starters.iter().all(|starter| expected.contains(starter));
     let mut items: Vec<String> = Vec::new();
     for rule in expected {
         if all && starters.contains(rule) {
@@ -143,6 +144,7 @@ fn list(context: Context, expected: &[Rule]) -> String {
         items.push(format!("a statement of {}", context.described()));
     }
     match items.as_slice() {
+        [] if context == Context::Top => "`policy` or `test`".to_owned(),
         [] => format!("a statement of {}", context.described()),
         [only] => only.clone(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),

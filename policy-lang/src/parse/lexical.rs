@@ -4,6 +4,7 @@
 //! end; and refuses characters that make a reviewer see something else than the parser does (controls, invisible and
 //! direction-changing characters, see Unicode TR 39 and CVE-2021-42574). Time is linear.
 
+use super::MAX_GATHERED;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{SourceFile, Span};
 
@@ -74,6 +75,9 @@ impl Scanner<'_> {
             self.at = span.end;
         }
         while let Some(next) = self.rest().chars().next() {
+            if self.diagnostics.len() > MAX_GATHERED {
+                return false;
+            }
             if self.rest().starts_with("//") {
                 self.line_comment();
             } else if self.rest().starts_with("/*") {
@@ -120,7 +124,7 @@ impl Scanner<'_> {
         self.at = span.end;
         if next == '\r' && self.rest().starts_with('\n') {
             self.first_crlf.get_or_insert(span);
-        } else if misleads(next) {
+        } else if misleads(next) && self.diagnostics.len() <= MAX_GATHERED {
             let escape = format!("\\u{{{:x}}}", u32::from(next));
             let help = if next == '\0' {
                 "remove it; no path, address or name can contain a NUL".to_owned()

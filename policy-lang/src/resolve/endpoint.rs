@@ -59,7 +59,9 @@ impl Resolver<'_> {
         });
         match found {
             Ok(found) => Some(found),
-            Err(wrong) => {
+            Err(mut wrong) => {
+                // A proposal for a rule may be a prefix or all ports, which a test cannot use.
+                wrong.mistake.better = None;
                 self.refuse(text, wrong);
                 None
             }
@@ -202,17 +204,17 @@ fn halves(whole: &str) -> Result<Halves<'_>, Wrong> {
             port,
         });
     }
-    let bare = |text: &str| {
-        text.split('/')
-            .next()
-            .unwrap_or_default()
-            .parse::<Ipv6Addr>()
-            .is_ok()
+    if whole.contains("//") {
+        return Err(not_an_address(whole, whole));
+    }
+    let is_address = |text: &str| {
+        let (bare, len) = text.split_once('/').unwrap_or((text, "0"));
+        bare.parse::<Ipv6Addr>().is_ok() && len.bytes().all(|digit| digit.is_ascii_digit())
     };
-    let better = if bare(whole) {
-        Some(joined(whole, "*"))
-    } else if bare(address) {
+    let better = if is_address(address) {
         Some(joined(address, port))
+    } else if is_address(whole) {
+        Some(joined(whole, "*"))
     } else {
         None
     };
@@ -276,6 +278,15 @@ fn bracketed<'t>(whole: &'t str, rest: &'t str) -> Result<Halves<'t>, Wrong> {
 }
 
 fn no_port(whole: &str, address: &str) -> Wrong {
+    if whole.is_empty() {
+        return wrong(
+            Code::BadAddress,
+            Mistake::new(
+                "a target cannot be empty",
+                "write `\"*:*\"` for every address and port",
+            ),
+        );
+    }
     wrong(
         Code::BadPort,
         Mistake::new(
@@ -292,7 +303,7 @@ fn not_an_address(text: &str, whole: &str) -> Wrong {
         return wrong(
             Code::HostNameNotEnforceable,
             Mistake::new(
-                format!("a rule on the name `{text}` is not enforceable by this version"),
+                format!("the host name `{text}` is not enforceable by this version"),
                 "write the address or prefix instead, as in `192.0.2.1:443`; for this machine write `127.0.0.1` and `[::1]`",
             ),
         );
@@ -320,7 +331,11 @@ fn ports(text: &str) -> Result<(u16, u16), Wrong> {
             wrong(
                 Code::BadPort,
                 Mistake::new(
-                    format!("`{}` is not a port", text.escape_debug()),
+                    if text.is_empty() {
+                        "the port is empty".to_owned()
+                    } else {
+                        format!("`{}` is not a port", text.escape_debug())
+                    },
                     "write a number from 0 to 65535, a range like `3000-3999`, or `*`",
                 ),
             )

@@ -1,5 +1,7 @@
 //! `test` blocks: each line becomes one concrete access and what is expected of it.
 
+use std::collections::BTreeMap;
+
 use super::Resolver;
 use crate::ast::{Expectation as Line, ExpectedAccess, Outcome, TestBlock};
 use crate::diagnostic::{Code, Diagnostic};
@@ -14,16 +16,16 @@ const DOMAINS: &[&str] = &["filesystem", "network", "credentials", "process"];
 
 impl Resolver<'_> {
     pub(super) fn tests(&mut self, blocks: &[TestBlock]) -> Vec<Test> {
-        let mut names: Vec<(String, Span)> = Vec::new();
+        let mut names: BTreeMap<String, Span> = BTreeMap::new();
         let mut tests = Vec::new();
         for block in blocks {
             let Some(name) = self.fixed(&block.name, "the name of a test") else {
                 continue;
             };
-            if let Some((_, first)) = names.iter().find(|(other, _)| *other == name) {
+            if let Some(first) = names.get(&name) {
                 self.repeated(block.name.span, *first, format!("two tests are called `{name}`"));
             }
-            names.push((name.clone(), block.name.span));
+            names.insert(name.clone(), block.name.span);
             let expectations = block
                 .expectations
                 .iter()

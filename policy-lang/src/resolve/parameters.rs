@@ -2,6 +2,7 @@
 //!
 //! A value is data. It can fill a place of its type and nothing else: it never adds a rule, a wildcard or a `..`.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::Resolver;
@@ -70,10 +71,10 @@ impl Bound {
 
 impl Resolver<'_> {
     pub(super) fn bind_parameters(&mut self, policy: &PolicyBlock) {
-        let mut declared: Vec<&Param> = Vec::new();
+        let mut declared: BTreeMap<&str, Span> = BTreeMap::new();
         for item in &policy.items {
             let Item::Param(param) = item else { continue };
-            if let Some(first) = declared.iter().find(|other| other.name.text == param.name.text) {
+            if let Some(first) = declared.get(param.name.text.as_str()) {
                 self.report(
                     Diagnostic::error(
                         Code::Repeated,
@@ -81,12 +82,12 @@ impl Resolver<'_> {
                         format!("the parameter `{}` is declared twice", param.name.text),
                     )
                     .label("this is the second")
-                    .also(first.name.span, "the first")
+                    .also(*first, "the first")
                     .help("remove one, or give it another name"),
                 );
                 continue;
             }
-            declared.push(param);
+            declared.insert(&param.name.text, param.name.span);
             let bound = self.bind(param);
             self.parameters.insert(param.name.text.clone(), bound);
         }
@@ -164,7 +165,12 @@ impl Resolver<'_> {
                     .also(param.kind.span, "the type")
                     .help(mistake.help);
                 if let Some(better) = mistake.better {
-                    found = found.suggest(default.span(), quoted(&better));
+                    let better = if matches!(default, Value::Quantity(_)) {
+                        better
+                    } else {
+                        quoted(&better)
+                    };
+                    found = found.suggest(default.span(), better);
                 }
                 self.report(found);
                 Bound::Refused
@@ -243,6 +249,10 @@ impl Resolver<'_> {
             }
             ParamType::Size => quantity::size(text).map(|bytes| Bound::Size(text.to_owned(), bytes)),
             ParamType::String => {
+                // Without members the declaration was refused.
+                if members.is_empty() {
+                    return Ok(Bound::Refused);
+                }
                 if members.iter().any(|member| member == text) {
                     return Ok(Bound::Member(text.to_owned()));
                 }
@@ -279,7 +289,7 @@ impl Resolver<'_> {
                 None if known.is_empty() => found.help("this policy has no parameters"),
                 None => found.help(format!("its parameters are {}", known.join(", "))),
             };
-            self.diagnostics.push(found);
+            self.report(found);
         }
     }
 }

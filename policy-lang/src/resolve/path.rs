@@ -209,6 +209,10 @@ impl Resolver<'_> {
             }
         }
         if whole.is_empty() && sound {
+            // Unless the string has a hole where an escape was refused.
+            if !self.complete {
+                return None;
+            }
             self.report(
                 Diagnostic::error(Code::BadPath, text.span, "a path cannot be empty")
                     .label("nothing here")

@@ -80,7 +80,7 @@ impl Resolver<'_> {
 
     fn limit(&mut self, span: Span, item: &Limit, suffix: &Suffix, said: &mut Said) {
         let resource = item.resource.value;
-        if let Some((_, first)) = said.limits.iter().find(|(other, _)| *other == resource) {
+        if let Some(first) = said.limits.get(&resource) {
             self.repeated(
                 item.span,
                 *first,
@@ -88,7 +88,7 @@ impl Resolver<'_> {
             );
             return;
         }
-        said.limits.push((resource, item.span));
+        said.limits.insert(resource, item.span);
         let measure = match resource {
             Resource::Memory => Measure::Size,
             Resource::Processes | Resource::OpenFiles => Measure::Count,

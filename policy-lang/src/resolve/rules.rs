@@ -1,5 +1,7 @@
 //! Rules of `filesystem`, `network` and `credentials`.
 
+use std::collections::BTreeMap;
+
 use super::path::Found;
 use super::quantity::Measure;
 use super::{Resolver, process::Identified};
@@ -8,20 +10,20 @@ use crate::ast::{
 };
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::PathPattern;
-use crate::policy::{Effect, FileAccess, Origin, Protocol, Rule, RuleId, Subject, Verb};
+use crate::policy::{Effect, FileAccess, Origin, Protocol, Resource, Rule, RuleId, Subject, Verb};
 use crate::source::Span;
 
 /// What is said once in a policy, and where.
 #[derive(Default)]
 pub(super) struct Said {
     /// Variables of `pass` and `set`.
-    pub(super) variables: Vec<(String, Span)>,
+    pub(super) variables: BTreeMap<String, Span>,
     /// `scratch` paths.
-    pub(super) scratches: Vec<(String, Span)>,
+    pub(super) scratches: BTreeMap<String, Span>,
     /// `identity`.
     pub(super) identity: Option<(Span, Identified)>,
     /// Limited resources.
-    pub(super) limits: Vec<(crate::policy::Resource, Span)>,
+    pub(super) limits: BTreeMap<Resource, Span>,
 }
 
 impl Resolver<'_> {
@@ -59,7 +61,7 @@ impl Resolver<'_> {
 
     /// Paths of `scratch` statements, before any other path is looked up. Their mistakes are reported later.
     pub(super) fn find_scratches(&mut self, items: &[Item]) {
-        let reported = self.diagnostics.len();
+        let (reported, failed) = (self.diagnostics.len(), self.failed);
         for item in items {
             let Item::Filesystem(statements) = item else {
                 continue;
@@ -74,6 +76,7 @@ impl Resolver<'_> {
             }
         }
         self.diagnostics.truncate(reported);
+        self.failed = failed;
     }
 
     /// Adds a rule, with what may follow any rule.
@@ -236,7 +239,7 @@ impl Resolver<'_> {
             );
             return;
         }
-        if let Some((_, first)) = said.scratches.iter().find(|(other, _)| *other == place) {
+        if let Some(first) = said.scratches.get(&place) {
             self.repeated(
                 path.span,
                 *first,
@@ -244,7 +247,7 @@ impl Resolver<'_> {
             );
             return;
         }
-        said.scratches.push((place.clone(), path.span));
+        said.scratches.insert(place.clone(), path.span);
         let text = format!("scratch {} {}", self.shown(path), self.shown_value(size));
         self.add(
             span,
@@ -347,7 +350,7 @@ impl Resolver<'_> {
     /// The name of an environment variable, said for the first time.
     fn variable(&mut self, text: &Text, said: &mut Said) -> Option<String> {
         let name = self.variable_name(text)?;
-        if let Some((_, first)) = said.variables.iter().find(|(other, _)| *other == name) {
+        if let Some(first) = said.variables.get(&name) {
             self.repeated(
                 text.span,
                 *first,
@@ -355,7 +358,7 @@ impl Resolver<'_> {
             );
             return None;
         }
-        said.variables.push((name.clone(), text.span));
+        said.variables.insert(name.clone(), text.span);
         Some(name)
     }
 

@@ -11,6 +11,9 @@ use crate::source::Span;
 use crate::suggest::nearest;
 use crate::syscall::{Comparison, Condition, SyscallSet, Width, table};
 
+/// More conditions on six registers repeat or contradict each other.
+const MAX_CONDITIONS: usize = 24;
+
 impl Resolver<'_> {
     pub(super) fn syscalls(&mut self, target: &SyscallTarget) -> Option<SyscallSet> {
         match &target.name {
@@ -41,6 +44,18 @@ impl Resolver<'_> {
             }
             SyscallTargetName::Call(text) => {
                 let name = self.call(text)?;
+                if let Some(first_too_many) = target.conditions.get(MAX_CONDITIONS) {
+                    self.report(
+                        Diagnostic::error(
+                            Code::BadPredicate,
+                            first_too_many.span,
+                            format!("a predicate has at most {MAX_CONDITIONS} conditions"),
+                        )
+                        .label("one too many")
+                        .help("a range takes two, `>=` and `<=`; write several targets for several ranges"),
+                    );
+                    return None;
+                }
                 let conditions: Vec<Option<Condition>> = target
                     .conditions
                     .iter()

@@ -29,7 +29,7 @@ impl Resolver<'_> {
                 self.report(
                     Diagnostic::error(Code::ParameterPlace, name.span, format!("{what} is a fixed text"))
                         .label("a parameter cannot stand here")
-                        .help("write the text out; for the characters themselves write `\\\\${`"),
+                        .help("write the text out; for the characters themselves write `\\${`"),
                 );
             }
             return None;

@@ -59,7 +59,11 @@ impl Builder<'_> {
             Diagnostic::error(
                 Code::BadInterpolation,
                 at,
-                format!("`{}` is not the name of a parameter", inside.escape_debug()),
+                if inside.is_empty() {
+                    "`${}` names no parameter".to_owned()
+                } else {
+                    format!("`{}` is not the name of a parameter", inside.escape_debug())
+                },
             )
             .label("between the braces stands one name")
             .help("write `${name}` with a declared `param name`; for the characters themselves write `\\${`")

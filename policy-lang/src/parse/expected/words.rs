@@ -135,6 +135,13 @@ keywords! {
 
 /// Words of other tools' policies, and what they are here.
 const SYNONYMS: &[(&str, &[&str])] = &[
+    ("file", &["path"]),
+    ("dir", &["path"]),
+    ("directory", &["path"]),
+    ("address", &["host"]),
+    ("prefix", &["cidr"]),
+    ("bytes", &["size"]),
+    ("enum", &["string"]),
     ("grant", &["allow"]),
     ("permit", &["allow"]),
     ("accept", &["allow"]),

@@ -1,0 +1,195 @@
+//! Every fixture under `tests/fixtures` is checked, and what a person would read is compared with its snapshot.
+//!
+//! A fixture is a policy file. The folder says what it is about. `good/` has none but warnings.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::path::{Path, PathBuf};
+
+#[path = "support/rendering.rs"]
+mod rendering;
+#[path = "support/tree.rs"]
+mod tree;
+
+use policy_lang::diagnostic::{Code, Suggestion};
+use policy_lang::{Diagnostic, Resolved, SourceFile};
+use rendering::render;
+use tree::check;
+
+fn fixtures() -> Vec<PathBuf> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "remit") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&folder(), &mut found);
+    found.sort();
+    found
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+fn name_of(path: &Path) -> String {
+    path.strip_prefix(folder())
+        .unwrap()
+        .with_extension("")
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn load(path: &Path) -> SourceFile {
+    SourceFile::from_bytes(format!("{}.remit", name_of(path)), std::fs::read(path).unwrap())
+}
+
+fn checked() -> Vec<(String, SourceFile, Resolved)> {
+    fixtures()
+        .iter()
+        .map(|path| {
+            let source = load(path);
+            let resolved = check(&source);
+            (name_of(path), source, resolved)
+        })
+        .collect()
+}
+
+#[test]
+fn diagnostics_read_as_their_snapshots_say() {
+    let checked = checked();
+    assert!(checked.len() >= 50, "only {} fixtures", checked.len());
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(folder().join("../snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for (name, source, resolved) in &checked {
+            let text = render(source, &resolved.diagnostics);
+            insta::assert_snapshot!(name.replace('/', "__"), text);
+        }
+    });
+}
+
+#[test]
+fn good_files_have_a_policy_and_the_others_have_none() {
+    for (name, _, resolved) in checked() {
+        let failed = resolved.diagnostics.iter().any(Diagnostic::is_error);
+        assert_eq!(name.starts_with("good/"), !failed, "{name}");
+        assert_eq!(resolved.policy.is_some(), !failed, "{name}");
+    }
+}
+
+#[test]
+fn every_error_says_what_to_do_and_points_into_the_file() {
+    for (name, source, resolved) in checked() {
+        for found in &resolved.diagnostics {
+            assert!(found.help.is_some(), "{name}: {} has no help", found.message);
+            assert!(!found.message.ends_with('.'), "{name}: {}", found.message);
+            assert!(!found.label.is_empty(), "{name}: {} has no label", found.message);
+            let spans = found.secondary.iter().map(|label| label.span);
+            let spans = spans
+                .chain([found.span])
+                .chain(found.suggestion.iter().map(|suggestion| suggestion.span));
+            for span in spans {
+                assert!(
+                    source.text.get(span.start..span.end).is_some(),
+                    "{name}: {}: {span:?}",
+                    found.message
+                );
+            }
+        }
+    }
+}
+
+/// What the file would be with the suggestion taken.
+fn repaired(source: &SourceFile, suggestion: &Suggestion) -> SourceFile {
+    let mut text = source.text.clone();
+    text.replace_range(
+        suggestion.span.start..suggestion.span.end,
+        &suggestion.replacement,
+    );
+    SourceFile::new(source.name.clone(), text)
+}
+
+#[test]
+fn a_suggestion_repairs_what_it_is_made_for() {
+    let mut taken = 0;
+    for (name, source, resolved) in checked() {
+        for found in &resolved.diagnostics {
+            let Some(suggestion) = &found.suggestion else {
+                continue;
+            };
+            taken += 1;
+            let count = |diagnostics: &[Diagnostic]| {
+                diagnostics
+                    .iter()
+                    .filter(|other| other.code == found.code && other.message == found.message)
+                    .count()
+            };
+            let after = check(&repaired(&source, suggestion)).diagnostics;
+            assert!(
+                count(&after) < count(&resolved.diagnostics),
+                "{name}: `{}` stays after {suggestion:?}",
+                found.message
+            );
+        }
+    }
+    assert!(taken >= 25, "only {taken} suggestions");
+}
+
+#[test]
+fn every_code_of_the_language_has_a_fixture() {
+    let checked = checked();
+    let seen = |code: Code| {
+        checked
+            .iter()
+            .any(|(_, _, resolved)| resolved.diagnostics.iter().any(|found| found.code == code))
+    };
+    let of_the_language = |code: &&Code| code.as_str() < "R05";
+    // A file of more than a mebibyte is made in `limits.rs`.
+    let missing: Vec<&str> = Code::ALL
+        .iter()
+        .filter(of_the_language)
+        .filter(|code| **code != Code::FileTooLarge && !seen(**code))
+        .map(|code| code.as_str())
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+fn reference() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md")).unwrap()
+}
+
+#[test]
+fn the_example_of_the_reference_is_a_policy_without_a_warning() {
+    let reference = reference();
+    let example = reference.split("```\n").nth(1).unwrap();
+    let source = SourceFile::new("docs/language.md", example);
+    let resolved = check(&source);
+    assert!(
+        resolved.diagnostics.is_empty(),
+        "{}",
+        render(&source, &resolved.diagnostics)
+    );
+    assert!(resolved.policy.unwrap().rules.len() > 20);
+}
+
+#[test]
+fn the_reference_lists_every_code() {
+    let reference = reference();
+    for code in Code::ALL {
+        let row = format!("| {} | {}", code.as_str(), code.summary().trim());
+        assert!(reference.contains(&row), "docs/language.md has no row `{row}`");
+    }
+}
