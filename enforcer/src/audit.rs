@@ -22,7 +22,7 @@ use crate::event::LossStage;
 use crate::instance::Instance;
 use netlink::{Message, Socket};
 use record::{Body, Record};
-pub use settings::{Status, restore};
+pub use settings::{Status, restore, status};
 
 /// Why there is no audit stream. Without one no run starts.
 #[derive(Debug, thiserror::Error)]

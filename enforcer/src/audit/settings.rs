@@ -180,6 +180,14 @@ pub fn restore(instance: &Instance) -> Result<(), AuditError> {
     fs::remove_dir_all(&store.directory).map_err(|error| store.failed(&store.directory, error))
 }
 
+/// What the kernel's audit settings are.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn status() -> Result<Status, AuditError> {
+    get(&mut Socket::open()?)
+}
+
 /// seccomp records only the actions in this list, whatever a filter asks for.
 pub(super) fn check_seccomp_logging() -> Result<(), AuditError> {
     const PATH: &str = "/proc/sys/kernel/seccomp/actions_logged";
