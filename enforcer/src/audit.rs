@@ -178,7 +178,9 @@ impl AuditStream {
         let deadline = Instant::now() + limit;
         let token = settings::token()?;
         self.socket.send(settings::GET, &[])?;
-        self.socket.send(record::TRUSTED_APP, &token)?;
+        // The kernel replaces the last byte by a terminator.
+        let text = [token.as_slice(), &[0]].concat();
+        self.socket.send(record::TRUSTED_APP, &text)?;
         self.token = Some(token);
         let (mut barrier, mut status) = (false, false);
         let mut batch = Batch::default();

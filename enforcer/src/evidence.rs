@@ -70,6 +70,8 @@ pub struct Evidence {
     sequence: u64,
     refusals: u64,
     lost: u64,
+    /// What the audit queue and socket lost.
+    audit_lost: u64,
     counters: Counters,
     clock: Clock,
     begun: Instant,
@@ -112,6 +114,7 @@ impl Evidence {
             sequence: 0,
             refusals: 0,
             lost: 0,
+            audit_lost: 0,
             counters: Counters::default(),
             clock: Clock::new(),
             begun: Instant::now(),
@@ -261,6 +264,9 @@ impl Evidence {
             return Ok(());
         }
         self.lost = self.lost.saturating_add(count);
+        if matches!(stage, LossStage::AuditQueue | LossStage::AuditSocket) {
+            self.audit_lost = self.audit_lost.saturating_add(count);
+        }
         let explanation = explanation(stage).to_owned();
         self.happening(
             Details::Loss(Loss {

@@ -8,13 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 
 use enforcer::audit::record::{Body, DomainStatus};
-use enforcer::audit::{AuditStream, Status};
+use enforcer::audit::{AuditStream, Batch, Status};
 
 use confined::{OwnInstance, Recording, of_kind, policy, spawn};
 
 fn perl(script: &str) -> Command {
     let mut command = Command::new("/usr/bin/perl");
     command
+        .env_clear()
         .arg("-e")
         .arg(script)
         .stdin(Stdio::null())
@@ -30,7 +31,12 @@ fn a_refused_file_arrives_with_its_path_rule_and_process() {
     let path = folder.path().join("a \"b\"\n\u{e9}");
     std::fs::write(&path, "secret").unwrap();
     let mut recording = Recording::start(&instance.0, policy(folder.path().to_str().unwrap()));
-    let mut child = spawn(Command::new("/bin/cat").arg(&path).stderr(Stdio::null()));
+    let mut child = spawn(
+        Command::new("/bin/cat")
+            .env_clear()
+            .arg(&path)
+            .stderr(Stdio::null()),
+    );
     recording.evidence.launched(child.id());
     assert!(!child.wait().unwrap().success());
 
@@ -78,7 +84,12 @@ fn a_refused_call_arrives_with_its_name_rule_and_process() {
     assert_eq!(event["process"]["pid"], child.id());
     assert_eq!(event["process"]["comm"], "perl");
     assert_eq!(event["process"]["exact"], true);
-    assert_eq!((receipt.refusals, receipt.lost), (1, 0));
+    assert_eq!(receipt.lost, 0);
+    assert!(
+        !lines
+            .iter()
+            .any(|line| line.to_string().contains("a secret argument"))
+    );
 }
 
 #[test]
@@ -124,7 +135,11 @@ fn refused_ports_signals_and_domains_of_the_runs_own_are_told_apart() {
         files[0]["rule"].is_null(),
         "a domain of the run's own decides nothing for the policy"
     );
-    assert_eq!(receipt.landlock_denials, Some(3));
+    let of_policy = lines
+        .iter()
+        .filter(|line| line["effect"] == "deny" && !line["rule"].is_null())
+        .count();
+    assert_eq!(receipt.landlock_denials, u64::try_from(of_policy).ok());
     assert_eq!(receipt.lost, 0);
 }
 
@@ -142,15 +157,32 @@ fn a_burst_of_twenty_thousand_refusals_arrives_or_is_counted() {
     );
     let mut child = spawn(&mut perl(&script));
     recording.evidence.launched(child.id());
-    assert!(child.wait().unwrap().success());
+    let mut batch = Batch::default();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        let soon = std::time::Instant::now() + std::time::Duration::from_millis(5);
+        if recording.stream.wait(soon).unwrap() {
+            recording.stream.read(&mut batch).unwrap();
+            recording.evidence.on_audit(&batch).unwrap();
+        }
+    };
+    assert!(status.success());
 
     let (lines, receipt) = recording.finish();
-    let arrived = u64::try_from(of_kind(&lines, "file").len()).unwrap();
+    let arrived = of_kind(&lines, "file")
+        .into_iter()
+        .filter(|line| line["details"]["path"] == *path.to_str().unwrap());
+    let arrived = u64::try_from(arrived.count()).unwrap();
     println!(
-        "{arrived} of {BURST} arrived, {} were counted as lost",
-        receipt.lost
+        "{arrived} of {BURST} arrived, lost: {:?}",
+        of_kind(&lines, "loss")
+            .iter()
+            .map(|line| line["details"].to_string())
+            .collect::<Vec<_>>()
     );
-    assert_eq!(receipt.landlock_denials, Some(BURST));
+    assert!(receipt.landlock_denials.is_some_and(|denials| denials >= BURST));
     assert!(arrived + receipt.lost >= BURST);
     assert!(arrived > 0);
     let shown: u64 = of_kind(&lines, "loss")
@@ -227,9 +259,11 @@ fn audit_settings_are_put_back_by_the_last_instance_that_needs_them() {
 }
 
 #[test]
-fn opening_again_takes_one_round_trip() {
+fn opening_again_asks_for_the_status_and_changes_nothing() {
     let instance = OwnInstance::new("again");
     let first = AuditStream::open(&instance.0).unwrap();
+    let claim = std::path::Path::new("/run/remit.audit/instances").join(instance.0.name());
+    let made = std::fs::metadata(&claim).unwrap().modified().unwrap();
     let mut times: Vec<_> = (0..200)
         .map(|_| {
             let start = std::time::Instant::now();
@@ -240,9 +274,5 @@ fn opening_again_takes_one_round_trip() {
     times.sort();
     drop(first);
     println!("median {:?}, worst {:?}", times[100], times[199]);
-    assert!(
-        times[100] < std::time::Duration::from_millis(5),
-        "{:?}",
-        times[100]
-    );
+    assert_eq!(std::fs::metadata(&claim).unwrap().modified().unwrap(), made);
 }

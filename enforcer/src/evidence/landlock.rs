@@ -121,24 +121,20 @@ pub(super) fn domain(evidence: &mut Evidence, domain: &Domain) -> Result<(), Sin
             Ok(())
         }
         DomainStatus::Deallocated { denials } => {
-            let Some(known) = evidence.domains.known.get_mut(&domain.domain) else {
-                return Ok(());
-            };
-            known.counted = Some(*denials);
-            let missing = denials.saturating_sub(known.arrived);
-            match known.maker {
-                Maker::Launcher => evidence.lose(LossStage::Landlock, missing),
-                // Their maker chooses what they record; and they are no decision of the policy.
-                Maker::Run | Maker::Other => {
+            if let Some(known) = evidence.domains.known.get_mut(&domain.domain) {
+                known.counted = Some(*denials);
+                if known.maker != Maker::Launcher {
+                    // Their maker chooses what they record; and they are no decision of the policy.
                     evidence.domains.known.remove(&domain.domain);
-                    Ok(())
                 }
             }
+            Ok(())
         }
     }
 }
 
-/// At the end: refusals whose domain was never announced are ours only if our own never was.
+/// At the end: what the kernel counted is compared with what arrived, less what is known to be lost already; and
+/// refusals whose domain was never announced are ours only if our own never was.
 pub(super) fn settle(evidence: &mut Evidence) -> Result<(), SinkError> {
     let domains = &mut evidence.domains;
     let unknown = domains
@@ -146,12 +142,18 @@ pub(super) fn settle(evidence: &mut Evidence) -> Result<(), SinkError> {
         .saturating_add(u64::try_from(domains.waiting.len()).unwrap_or(u64::MAX));
     domains.waiting.clear();
     domains.given_up = 0;
-    let own_is_known = domains.known.values().any(|known| known.maker == Maker::Launcher);
-    if own_is_known || evidence.lost == 0 {
-        // Nothing of ours was lost, so an announcement that never came is one from before this stream.
-        return Ok(());
-    }
-    evidence.lose(LossStage::Attribution, unknown)
+    let own = domains
+        .known
+        .values()
+        .filter(|known| known.maker == Maker::Launcher);
+    let missing = own.clone().fold(0u64, |sum, known| {
+        sum.saturating_add(known.counted.unwrap_or(0).saturating_sub(known.arrived))
+    });
+    let own_is_known = own.count() > 0;
+    evidence.lose(LossStage::Landlock, missing.saturating_sub(evidence.audit_lost))?;
+    // When nothing was lost, an announcement that never came is one from before this stream.
+    let ours = !own_is_known && evidence.audit_lost > 0;
+    evidence.lose(LossStage::Attribution, if ours { unknown } else { 0 })
 }
 
 fn maker(evidence: &Evidence, pid: u32, exe: &[u8]) -> Maker {
