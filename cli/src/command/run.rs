@@ -1,8 +1,10 @@
 //! `remit run`: one command within one policy.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use enforcer::sink::{JsonLines, Person, PersonStyle, Sinks};
 use enforcer::{Caller, Instance, RunOptions};
 
 use crate::arguments::{ColorChoice, Run};
@@ -19,12 +21,25 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
         caller.working_directory = std::fs::canonicalize(directory)?;
     }
     let instance = Instance::new(&arguments.instance.name)?;
-    let options = RunOptions::new(instance, arguments.command, caller);
+    let mut options = RunOptions::new(instance, arguments.command, caller);
+    options.sinks = Sinks {
+        lines: arguments.events.as_deref().map(JsonLines::open).transpose()?,
+        person: (!arguments.quiet).then(|| Person::new(person_style(color))),
+    };
     let outcome = enforcer::run(admitted, options)?;
     if let Some(failure) = outcome.not_started {
         failure::print(&anyhow::Error::new(failure), Surface::stderr(color));
     }
     Ok(ExitCode::from(outcome.exit_code))
+}
+
+fn person_style(color: ColorChoice) -> PersonStyle {
+    let surface = Surface::stderr(color);
+    PersonStyle {
+        colour: surface.colour,
+        // Into a file or a pipe a refusal stays one line.
+        width: std::io::stderr().is_terminal().then_some(surface.width),
+    }
 }
 
 /// # Errors
