@@ -25,6 +25,7 @@ pub(super) fn build(spec: &LaunchSpec) -> Result<(), Failure> {
         move |error: io::Error| Failure::new(Step::Mounts, path, &error)
     };
     let proc = private::proc().map_err(at("procfs"))?;
+    private::forbid_memory_programs(proc.as_fd()).map_err(at("/proc/sys/vm/memfd_noexec"))?;
     let mut owners = owners::Owners::new(proc.as_fd());
     let mut detached = Vec::with_capacity(spec.mounts.len());
     for mount in &spec.mounts {
