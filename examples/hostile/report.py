@@ -4,8 +4,20 @@ import datetime
 import json
 import sys
 
-# Audit records carry milliseconds.
-SLACK_NS = 2_000_000
+# Audit records carry the time of the last tick, in whole milliseconds: up to this much too early.
+EARLY_NS = 11_000_000
+
+# What refuses without a record, by what the program was told. See docs/events.md.
+UNRECORDED = {
+    "EROFS": ("mount-attributes", "a read-only mount"),
+    "EBUSY": ("mount-attributes", "a mount point stays where it is"),
+    "ENOENT": ("private-mount", "it is not there"),
+    "EACCES": ("", "file permissions or a noexec mount, before a rule was asked"),
+    "EPERM": ("credentials", "the run has no capability"),
+    "SIGSYS": ("seccomp", "every policy"),
+    "ENOSYS": ("seccomp", "every policy"),
+    "EPROTONOSUPPORT": ("", "this kernel has no such protocol"),
+}
 
 
 def nanoseconds(text):
@@ -23,23 +35,15 @@ def refusals(path):
 
 
 def who(attempt, recorded):
-    mine = [
-        event
-        for time, event in recorded
-        if attempt["begin_ns"] - SLACK_NS <= time <= attempt["end_ns"] + SLACK_NS
-    ]
+    mine = [event for time, event in recorded if attempt["begin_ns"] - EARLY_NS <= time <= attempt["end_ns"]]
+    if attempt["outcome"] == "done":
+        return "", "granted"
     if mine:
         event = mine[-1]
-        rule = event["rule"] or {"location": "default", "text": ""}
-        reason = f" because {event['because']}" if event["because"] else ""
-        return event["mechanism"], f"{rule['location'].rsplit('/', 1)[-1]}{reason}"
-    if attempt["outcome"] == "EROFS":
-        return "mount-attributes", "leaves no record"
-    if attempt["outcome"] == "ENOENT":
-        return "private-mount", "is not there"
-    if attempt["outcome"] in ("SIGSYS", "ENOSYS"):
-        return "seccomp", "every policy"
-    return "", ""
+        place = event["rule"]["location"].rsplit("/", 1)[-1]
+        reason = f", because {event['because']}" if event["because"] else ""
+        return event["mechanism"], f"{place}{reason}"
+    return UNRECORDED.get(attempt["outcome"], ("", ""))
 
 
 def main(attempts_path, events_path):
