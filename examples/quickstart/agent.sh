@@ -20,6 +20,7 @@ try "read it back" grep -q findings notes.txt
 try "read the list of accounts" test -r /etc/passwd
 try "connect to 127.0.0.1:$port" connect 127.0.0.1 "$port"
 
+try "read /etc/hosts" cat /etc/hosts
 try "read /etc/shadow" cat /etc/shadow
 try "write /etc/motd" write /etc/motd "hello"
 try "write outside the workspace" write /var/tmp/notes.txt "hello"
