@@ -67,7 +67,7 @@ pub fn parse(source: &SourceFile) -> Parsed {
 
     let mut diagnostics = scan.diagnostics;
     diagnostics.extend(found);
-    diagnostics.sort_by_key(|found| (found.span.start, found.span.end));
+    diagnostics.sort_by_key(|found| (found.span, found.code));
     truncate(&mut diagnostics);
 
     if let Some(ast) = &mut ast {
@@ -80,18 +80,20 @@ fn first_character(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Keeps the first findings, and says that there are others.
+/// Keeps the first findings, errors before warnings, and says that there are others.
 pub(crate) fn truncate(diagnostics: &mut Vec<Diagnostic>) {
-    let Some(first_dropped) = diagnostics.get(MAX_DIAGNOSTICS) else {
+    if diagnostics.len() <= MAX_DIAGNOSTICS {
         return;
-    };
-    let span = first_dropped.span;
+    }
+    diagnostics.sort_by_key(|found| (!found.is_error(), found.span, found.code));
     let rest = diagnostics.split_off(MAX_DIAGNOSTICS);
+    diagnostics.sort_by_key(|found| (found.span, found.code));
+    let Some(next) = rest.first() else { return };
     let message = format!("there are more findings than the {MAX_DIAGNOSTICS} that are shown");
-    let more = if rest.iter().any(Diagnostic::is_error) {
-        Diagnostic::error(Code::TooManyFindings, span, message)
+    let more = if next.is_error() {
+        Diagnostic::error(Code::TooManyFindings, next.span, message)
     } else {
-        Diagnostic::warning(Code::TooManyFindings, span, message)
+        Diagnostic::warning(Code::TooManyFindings, next.span, message)
     };
     diagnostics.push(
         more.label("the next one is here")

@@ -135,6 +135,8 @@ struct Resolver<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Whether there was an error, also one that is not kept.
     failed: bool,
+    errors: usize,
+    warnings: usize,
 }
 
 impl<'a> Resolver<'a> {
@@ -149,12 +151,21 @@ impl<'a> Resolver<'a> {
             scratches: Vec::new(),
             diagnostics: Vec::new(),
             failed: false,
+            errors: 0,
+            warnings: 0,
         }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.failed |= diagnostic.is_error();
-        if self.diagnostics.len() < MAX_GATHERED {
+        // Each kind has its own bound, so that no number of warnings hides an error.
+        let gathered = if diagnostic.is_error() {
+            self.failed = true;
+            &mut self.errors
+        } else {
+            &mut self.warnings
+        };
+        if *gathered < MAX_GATHERED {
+            *gathered += 1;
             self.diagnostics.push(diagnostic);
         }
     }

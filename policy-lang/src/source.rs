@@ -125,3 +125,13 @@ impl SourceFile {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 }
+
+/// Characters that are invisible, reorder the text around them, or end a line for some readers only.
+#[must_use]
+pub fn misleads(character: char) -> bool {
+    matches!(character,
+        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}

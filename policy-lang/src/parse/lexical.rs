@@ -6,7 +6,7 @@
 
 use super::MAX_GATHERED;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{SourceFile, Span};
+use crate::source::{SourceFile, Span, misleads};
 
 /// Brackets within brackets. A policy needs three.
 pub(crate) const MAX_DEPTH: usize = 16;
@@ -205,13 +205,4 @@ impl Scanner<'_> {
             .suggest(Span::new(end, end), "\""),
         );
     }
-}
-
-/// Characters that are invisible, reorder the text around them, or end a line for some readers only.
-fn misleads(character: char) -> bool {
-    matches!(character,
-        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        | '\u{ad}' | '\u{61c}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -4,6 +4,7 @@ use super::Resolver;
 use super::parameters::Bound;
 use crate::ast::{Name, Piece, Text, Value};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::source::misleads;
 use crate::suggest::nearest;
 
 /// Names, labels and reasons are for people and records: longer ones are a mistake.
@@ -41,10 +42,10 @@ impl Resolver<'_> {
                 format!("{what} is longer than {MAX_TEXT_BYTES} bytes"),
                 "say it in a sentence, and the rest in a comment",
             ))
-        } else if literal.chars().any(char::is_control) {
+        } else if literal.chars().any(|next| next.is_control() || misleads(next)) {
             Some((
-                format!("{what} contains a control character"),
-                "remove the line break or control character: the text is shown on one line, in events too",
+                format!("{what} contains a control character or an invisible one"),
+                "remove the line break or the character: the text is shown on one line, in events too",
             ))
         } else {
             None
@@ -155,13 +156,17 @@ impl Resolver<'_> {
 /// A string of the language that means these characters, on one line.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
-    for character in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
         match character {
+            '$' if characters.peek() == Some(&'{') => quoted.push_str("\\$"),
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
-            control if control.is_control() => quoted.push_str(&format!("\\u{{{:x}}}", u32::from(control))),
+            hidden if hidden.is_control() || misleads(hidden) => {
+                quoted.push_str(&format!("\\u{{{:x}}}", u32::from(hidden)));
+            }
             other => quoted.push(other),
         }
     }
