@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use artifact::Artifact;
 use artifact::rule::{Effect, Mechanism, RuleId};
-use ebpf::layout::Counters;
+use ebpf::layout::{Counters, EventKind};
 
 use crate::audit::record::{Body, Record};
 use crate::audit::{AuditError, AuditStream, Batch};
@@ -73,6 +73,8 @@ pub struct Evidence {
     /// What the audit queue and socket lost.
     audit_lost: u64,
     counters: Counters,
+    /// Refused calls of processes that are not known.
+    strangers: u64,
     clock: Clock,
     begun: Instant,
 }
@@ -116,6 +118,7 @@ impl Evidence {
             lost: 0,
             audit_lost: 0,
             counters: Counters::default(),
+            strangers: 0,
             clock: Clock::new(),
             begun: Instant::now(),
             artifact,
@@ -246,13 +249,21 @@ impl Evidence {
     /// As for [`Evidence::started`].
     pub fn on_counters(&mut self, now: &Counters) -> Result<(), SinkError> {
         let before = std::mem::replace(&mut self.counters, *now);
-        let lost = |counters: &Counters| {
+        let sum = |counters: &Counters| {
             counters
                 .lost
                 .iter()
                 .fold(0u64, |sum, one| sum.saturating_add(*one))
         };
-        self.lose(LossStage::Ring, lost(now).saturating_sub(lost(&before)))
+        self.lose(LossStage::Ring, sum(now).saturating_sub(sum(&before)))?;
+        let forks = EventKind::Fork as usize;
+        let births_lost = now.lost.get(forks).is_some_and(|lost| *lost > 0);
+        let strangers = if births_lost {
+            std::mem::take(&mut self.strangers)
+        } else {
+            0
+        };
+        self.lose(LossStage::Attribution, strangers)
     }
 
     /// Some records were lost.

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use artifact::Artifact;
+use artifact::process::RecordOptions;
 
-use crate::admission::{Admitted, Status};
+use crate::admission::{Admitted, Reason, Refusal, Status};
 use crate::audit::{AuditError, AuditStream, Batch};
 use crate::bpf::{self, BpfError, CgroupId, RunTables};
 use crate::cgroup::RunCgroups;
@@ -225,7 +226,12 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         .create(&instance, &plan)
         .map_err(host("create the run's cgroups"))?;
     let id = cgroup.metadata().map_err(host("read the cgroup's id"))?.ino();
-    let tables = programs.install(CgroupId(id), &artifact.network, artifact.record)?;
+    // Who is whose child is needed to attribute refusals, also where it is not itself recorded.
+    let wanted = RecordOptions {
+        exec: true,
+        ..artifact.record
+    };
+    let tables = programs.install(CgroupId(id), &artifact.network, wanted)?;
     let info = RunInfo {
         run,
         host: host_name(),
@@ -290,6 +296,28 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         receipt: Some(receipt),
         ..outcome
     })
+}
+
+/// Records that a run was not admitted, for whoever watches the events.
+///
+/// # Errors
+/// When a sink does not take it.
+pub fn record_refusal(artifact: Artifact, refusal: &Refusal, sinks: Sinks) -> Result<(), SinkError> {
+    let info = RunInfo {
+        run: RunId::new(&new_id()),
+        host: host_name(),
+        digest: artifact.digest().to_string(),
+        cgroup: 0,
+    };
+    let mut evidence = Evidence::new(Arc::new(artifact), info, sinks);
+    for reason in &refusal.reasons {
+        let rule = match reason {
+            Reason::Rule { rule, .. } => Some(*rule),
+            Reason::Requirement { .. } | Reason::Base { .. } | Reason::Artifact(_) => None,
+        };
+        evidence.admission_refused(rule, &reason.to_string())?;
+    }
+    evidence.finish(EXIT_FAILURE, "not admitted").map(drop)
 }
 
 /// Records the start and what is not fully enforced.

@@ -1,5 +1,11 @@
 //! Refusals by Landlock and seccomp on the real kernel arrive as events, and nothing is lost silently.
 #![allow(unsafe_code, reason = "a child is confined between fork and exec")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    unreachable_pub,
+    reason = "a failed step fails the test"
+)]
 
 #[path = "audit_support/confined.rs"]
 mod confined;

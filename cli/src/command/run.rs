@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use enforcer::sink::{JsonLines, Person, PersonStyle, Sinks};
+use enforcer::sink::{JsonLines, Person, PersonStyle, SinkError, Sinks};
 use enforcer::{Caller, Instance, RunOptions};
 
 use crate::arguments::{ColorChoice, Run};
@@ -14,18 +14,30 @@ use crate::render::{Surface, failure};
 pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode> {
     need_root("run")?;
     log_if_asked();
-    let artifact = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
-    let admitted = enforcer::admit(artifact, &enforcer::capabilities::probe())?;
+    let compiled = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+    let sinks = || -> Result<Sinks, SinkError> {
+        Ok(Sinks {
+            lines: arguments.events.as_deref().map(JsonLines::open).transpose()?,
+            person: (!arguments.quiet).then(|| Person::new(person_style(color))),
+        })
+    };
+    let admitted = match enforcer::admit(compiled, &enforcer::capabilities::probe()) {
+        Ok(admitted) => admitted,
+        Err(refusal) => {
+            // Read again only here, so that a run that is admitted does not pay for a copy.
+            let artifact = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+            enforcer::record_refusal(artifact, &refusal, sinks()?)?;
+            return Err(refusal.into());
+        }
+    };
     let mut caller = Caller::current()?;
     if let Some(directory) = &arguments.bindings.directory {
         caller.working_directory = std::fs::canonicalize(directory)?;
     }
     let instance = Instance::new(&arguments.instance.name)?;
+    let sinks = sinks()?;
     let mut options = RunOptions::new(instance, arguments.command, caller);
-    options.sinks = Sinks {
-        lines: arguments.events.as_deref().map(JsonLines::open).transpose()?,
-        person: (!arguments.quiet).then(|| Person::new(person_style(color))),
-    };
+    options.sinks = sinks;
     let outcome = enforcer::run(admitted, options)?;
     if let Some(failure) = outcome.not_started {
         failure::print(&anyhow::Error::new(failure), Surface::stderr(color));

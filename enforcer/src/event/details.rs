@@ -45,6 +45,24 @@ pub enum Details {
 }
 
 impl Details {
+    /// Every `kind`.
+    pub const KINDS: [&'static str; 14] = [
+        "run-started",
+        "admission-refused",
+        "degraded",
+        "run-ended",
+        "exec",
+        "fork",
+        "exit",
+        "network",
+        "file",
+        "syscall",
+        "scope",
+        "device",
+        "sysctl",
+        "loss",
+    ];
+
     /// The `kind` in the line.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

@@ -4,6 +4,7 @@
 //! was not seen in the ring (the first process, or a process after a loss) is read from /proc once.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use crate::event::{Ancestor, Process, Text};
@@ -12,8 +13,13 @@ use crate::event::{Ancestor, Process, Text};
 const REMEMBERED_DEAD: usize = 4_096;
 /// Longest ancestry in an event.
 const DEPTH_MAX: usize = 64;
-/// Audit records carry the kernel's coarse clock: 4 ms at 250 Hz, 10 ms at 100 Hz.
-const CLOCK_SLACK_NS: u64 = 12_000_000;
+/// Audit records carry the kernel's coarse clock, which is late by up to a tick (10 ms at 100 Hz), in whole
+/// milliseconds.
+const LATE_NS: u64 = 11_000_000;
+/// How far the ring's clock, converted, may be from it.
+const SKEW_NS: u64 = 1_000_000;
+/// What the launcher is called in an ancestry.
+const LAUNCHER: &str = "remit-launch";
 
 #[derive(Debug)]
 struct Node {
@@ -40,9 +46,14 @@ pub(super) struct Processes {
 }
 
 impl Processes {
+    /// The first process: the launcher, which never becomes another program.
     pub(super) fn root(&mut self, pid: u32) {
         self.root = Some(pid);
-        self.node(pid, None);
+        let own = std::env::current_exe().ok();
+        let node = self.node(pid, None);
+        node.comm = Text::from(LAUNCHER);
+        node.exe = own.map(|own| Text::new(own.as_os_str().as_bytes()));
+        node.shown = None;
     }
 
     pub(super) const fn root_pid(&self) -> Option<u32> {
@@ -82,7 +93,11 @@ impl Processes {
         self.alive.insert(child);
     }
 
-    pub(super) fn executed(&mut self, pid: u32, parent: u32, uid: u32, comm: Text, path: Text) {
+    /// A process started a program. The launcher's own start is none of the run's.
+    pub(super) fn executed(&mut self, pid: u32, parent: u32, uid: u32, comm: Text, path: Text) -> bool {
+        if self.root == Some(pid) {
+            return false;
+        }
         self.generation += 1;
         let known_parent = self.nodes.contains_key(&parent).then_some(parent);
         let node = self.node(pid, Some(uid));
@@ -91,6 +106,7 @@ impl Processes {
         node.exe = Some(path);
         node.uid = uid;
         node.shown = None;
+        true
     }
 
     pub(super) fn exited(&mut self, pid: u32, at_ns: u64) {
@@ -115,6 +131,8 @@ impl Processes {
     /// The process a record names.
     pub(super) fn of(&mut self, pid: u32, uid: u32, comm: Option<&[u8]>) -> Arc<Process> {
         let generation = self.generation;
+        // A forked launcher still has its file's name as a command name.
+        let comm = comm.filter(|_| self.root != Some(pid));
         let node = self.node(pid, Some(uid));
         let renamed = comm.is_some_and(|comm| comm != node.comm.as_bytes());
         if !renamed
@@ -156,7 +174,7 @@ impl Processes {
     /// process that all who lived then descend from. Exact when only one did.
     pub(super) fn at(&mut self, at_ns: u64) -> Option<Arc<Process>> {
         let root = self.root?;
-        let until = at_ns.saturating_add(CLOCK_SLACK_NS);
+        let until = at_ns.saturating_add(LATE_NS);
         let living = self
             .alive
             .iter()
@@ -166,7 +184,7 @@ impl Processes {
             .dead
             .iter()
             .rev()
-            .take_while(|(_, died)| died.saturating_add(CLOCK_SLACK_NS) >= at_ns);
+            .take_while(|(_, died)| died.saturating_add(SKEW_NS) >= at_ns);
         let mut candidates: BTreeSet<u32> = living.chain(just_dead.map(|(pid, _)| *pid)).collect();
         // The first process is the enforcer's own and confined by nothing of this.
         if candidates.len() > 1 {
@@ -244,7 +262,7 @@ impl Processes {
                 .unwrap_or_default(),
             exe: std::fs::read_link(format!("/proc/{pid}/exe"))
                 .ok()
-                .map(|path| Text::new(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()))),
+                .map(|path| Text::new(path.as_os_str().as_bytes())),
             born_ns: 0,
             died_ns: None,
             shown: None,

@@ -60,10 +60,10 @@ pub(super) fn take(evidence: &mut Evidence, record: Result<Record, DecodeError>)
 fn exec(evidence: &mut Evidence, who: &ProcessStamp, parent: u32, path: &[u8]) -> Result<(), SinkError> {
     let path = Text::new(path);
     let comm = Text::from(who.comm.as_str());
-    evidence
+    let of_run = evidence
         .processes
         .executed(who.pid, parent, who.uid, comm, path.clone());
-    if !evidence.artifact.record.exec {
+    if !(of_run && evidence.artifact.record.exec) {
         return Ok(());
     }
     happening(

@@ -42,6 +42,8 @@ impl Calls {
 
 pub(super) fn take(evidence: &mut Evidence, stamp: Stamp, refusal: &Seccomp) -> Result<(), SinkError> {
     if !evidence.processes.knows(refusal.pid) {
+        // Of another run, unless the record of its birth was lost: see `Evidence::on_counters`.
+        evidence.strangers = evidence.strangers.saturating_add(1);
         return Ok(());
     }
     let call = evidence.calls.0.get(&(refusal.arch, refusal.number));
