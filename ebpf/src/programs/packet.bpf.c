@@ -92,7 +92,7 @@ INLINE bool parse(struct __sk_buff *skb, struct packet *packet)
 SEC("cgroup_skb/egress")
 int egress(struct __sk_buff *skb)
 {
-	struct packet packet = {};
+	struct packet packet = { .to = { .family = 4 } };
 	bool parsed = parse(skb, &packet);
 	struct subject subject;
 	__u32 rule = 0;
@@ -102,12 +102,11 @@ int egress(struct __sk_buff *skb)
 	subject = subject_of(skb_ancestor_cgroup_id(skb, run_level));
 	if (!subject.is_run)
 		return 0;
+	as_destination(&packet.to);
 	if (parsed && (packet.protocol == PROTOCOL_TCP || packet.protocol == PROTOCOL_UDP) &&
 	    judge(&subject, packet.protocol == PROTOCOL_UDP ? SLOT_UDP_CONNECT : SLOT_TCP_CONNECT, &packet.to,
 		  packet.to_port, &rule))
 		return 1;
-	if (!packet.to.family)
-		packet.to.family = 4;
 	record_network(&subject, 0, HOOK_EGRESS, 0, rule, packet.protocol, &packet.to, packet.to_port);
 	return 0;
 }
@@ -135,7 +134,7 @@ INLINE struct bound listening(struct bpf_sock *sk, bool is_ipv4)
 SEC("cgroup_skb/ingress")
 int ingress(struct __sk_buff *skb)
 {
-	struct packet packet = {};
+	struct packet packet = { .to = { .family = 4 } };
 	bool parsed = parse(skb, &packet);
 	struct bpf_sock *sk = skb->sk;
 	struct subject subject;
@@ -152,8 +151,6 @@ int ingress(struct __sk_buff *skb)
 		if (judge(&subject, SLOT_TCP_BIND, &bound.address, bound.port, &rule))
 			return 1;
 	}
-	if (!packet.to.family)
-		packet.to.family = 4;
 	record_network(&subject, 0, HOOK_INGRESS, 0, rule, packet.protocol, &packet.to, packet.to_port);
 	return 0;
 }
