@@ -20,11 +20,8 @@ const PROBE: &str = env!("CARGO_BIN_EXE_network-probe");
 #[test]
 fn a_record_names_its_process() {
     let mut scene = Scene::new(&Rules::new().build());
-    let before = std::time::Duration::from(
-        rustix::time::clock_gettime(rustix::time::ClockId::Boottime)
-            .try_into()
-            .unwrap(),
-    );
+    let before = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let before = std::time::Duration::try_from(before).unwrap();
     scene.expect("connect udp 127.0.0.1:1", "EPERM");
     let records = scene.records();
     let [Record::Network { process, .. }] = &records[..] else {
