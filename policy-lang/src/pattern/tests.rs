@@ -138,22 +138,18 @@ fn paths() -> Vec<String> {
             );
         }
     }
-    let mut paths = vec![String::new()];
-    let mut last = paths.clone();
-    let deepest = ["a", "b", "ab", "ba", "c", ".a", ".b", ".ab"].map(str::to_owned);
-    for depth in 1..=3 {
-        let names = if depth < 3 { names.as_slice() } else { &deepest };
-        last = last
+    let plain = ["a", "b", "ab", "ba", "c", ".a", ".b", ".ab"].map(str::to_owned);
+    let below = |paths: &[String], names: &[String]| -> Vec<String> {
+        paths
             .iter()
             .flat_map(|path| names.iter().map(move |name| format!("{path}/{name}")))
-            .collect();
-        paths.extend(last.iter().cloned());
-    }
-    paths.extend((0..32).map(|bits| {
-        (0..5)
-            .map(|at| if bits >> at & 1 == 0 { "/a" } else { "/b" })
             .collect()
-    }));
+    };
+    let mut paths = vec![String::new()];
+    let one = below(&paths, &names);
+    let two = below(&one, &names);
+    let three = below(&below(&below(&paths, &plain), &plain), &plain);
+    paths.extend([one, two, three].concat());
     paths[0] = "/".into();
     paths
 }
