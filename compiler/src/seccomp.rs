@@ -22,20 +22,17 @@ mod formula;
 mod graph;
 pub mod interpret;
 mod layout;
+mod targets;
 mod tree;
 
-use std::collections::{BTreeMap, HashMap};
-
 use artifact::seccomp::{Architecture, Refusal, SeccompFilter};
-use policy_lang::inclusion::Proof;
-use policy_lang::policy::{Effect, Policy, RuleId, Subject};
-use policy_lang::syscall::{self, SyscallSet, table};
+use policy_lang::policy::{Policy, RuleId};
+use policy_lang::syscall::{self, table};
 use thiserror::Error;
 
-use decision::{CallDecision, Candidate, decide_call};
-use formula::Formula;
 pub use graph::Verdict;
-use graph::{Graph, Test, Word};
+use graph::{Graph, NodeId, Test, Word};
+use targets::{Decided, Targets};
 
 /// A policy whose system call rules cannot become a filter.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
@@ -98,43 +95,25 @@ fn generate_from(
     architecture: Architecture,
 ) -> Result<SeccompFilter, GenerateError> {
     let language = language_architecture(architecture);
+    let calls: Vec<(&'static str, u32)> = table::calls(language).collect();
+    let subjects = targets.sort(&calls);
+
     let mut graph = Graph::default();
-
-    let mut calls: Vec<(u32, &'static str)> = table::calls(language)
-        .map(|(name, number)| (number, name))
-        .collect();
-    calls.sort_unstable();
-    let about = targets.by_call(language);
-
-    let mut decided: HashMap<&[usize], CallDecision> = HashMap::new();
-    let mut decisions: BTreeMap<u32, (&'static str, CallDecision)> = BTreeMap::new();
-    for (number, name) in calls {
-        let positions = about.get(&number).map_or(&[][..], Vec::as_slice);
-        let decision = match decided.get(positions) {
-            Some(decision) => decision.clone(),
-            None => {
-                let decision = targets.decide(&mut graph, positions, name)?;
-                decided.insert(positions, decision.clone());
-                decision
-            }
-        };
-        decisions.insert(number, (name, decision));
-    }
-    hide_behind_pointers(&mut graph, &mut decisions, language);
-
+    let decided = targets.decide(&mut graph, &subjects, &calls)?;
     let unknown = graph.leaf(Verdict::Unknown);
-    let count = decisions
-        .last_key_value()
-        .map_or(0, |(number, _)| number.saturating_add(1));
-    let nodes: Vec<_> = (0..count)
-        .map(|number| {
-            decisions
-                .get(&number)
-                .map_or(unknown, |(_, decision)| decision.node)
-        })
-        .collect();
-    let calls = tree::build(&mut graph, &nodes, unknown);
-    let root = guard(&mut graph, architecture, calls);
+    let mut nodes = vec![unknown; usize::try_from(table::highest_number(language)).unwrap_or(0) + 1];
+    for ((_, number), decision) in calls.iter().zip(decided.each_call()) {
+        if let Some(node) = usize::try_from(*number)
+            .ok()
+            .and_then(|number| nodes.get_mut(number))
+        {
+            *node = decision.node;
+        }
+    }
+    hide_behind_pointers(&mut graph, &mut nodes, language);
+
+    let tree = tree::build(&mut graph, &nodes, unknown);
+    let root = guard(&mut graph, architecture, tree);
     let program = layout::lay_out(&graph, root);
     if program.len() > bpf::MAX_INSTRUCTIONS {
         return Err(GenerateError::TooLong {
@@ -145,7 +124,7 @@ fn generate_from(
     Ok(SeccompFilter {
         architecture,
         program,
-        refusals: refusals(decisions),
+        refusals: refusals(&calls, &decided),
     })
 }
 
@@ -159,7 +138,7 @@ pub const fn language_architecture(architecture: Architecture) -> syscall::Archi
 }
 
 /// The architecture, then the x32 bit, before any number is looked at: a number means nothing without them.
-fn guard(graph: &mut Graph, architecture: Architecture, calls: graph::NodeId) -> graph::NodeId {
+fn guard(graph: &mut Graph, architecture: Architecture, calls: NodeId) -> NodeId {
     let kill = graph.leaf(Verdict::Kill);
     let ours = match architecture {
         Architecture::X86_64 => {
@@ -183,131 +162,36 @@ const BEHIND_A_POINTER: [(&str, &str); 2] = [("clone3", "clone"), ("openat2", "o
 
 /// A filter cannot look behind a pointer. Where the arguments of the plain call are looked at, its younger sibling must
 /// seem not to exist: libraries then fall back to the plain one.
-fn hide_behind_pointers(
-    graph: &mut Graph,
-    decisions: &mut BTreeMap<u32, (&'static str, CallDecision)>,
-    language: syscall::Architecture,
-) {
+fn hide_behind_pointers(graph: &mut Graph, nodes: &mut [NodeId], language: syscall::Architecture) {
     let allow = graph.leaf(Verdict::Allow);
     let unknown = graph.leaf(Verdict::Unknown);
+    let position = |name| table::number(name, language).and_then(|number| usize::try_from(number).ok());
     for (hidden, plain) in BEHIND_A_POINTER {
-        let plain = table::number(plain, language).and_then(|number| decisions.get(&number));
-        let arguments_are_free = plain.is_some_and(|(_, decision)| decision.node == allow);
-        let hidden = table::number(hidden, language).and_then(|number| decisions.get_mut(&number));
-        if let Some((_, decision)) = hidden
-            && !(arguments_are_free && decision.node == allow)
+        let plain = position(plain).and_then(|plain| nodes.get(plain).copied());
+        let hidden = position(hidden).and_then(|hidden| nodes.get_mut(hidden));
+        if let Some(hidden) = hidden
+            && !(plain == Some(allow) && *hidden == allow)
         {
-            decision.node = unknown;
+            *hidden = unknown;
         }
     }
 }
 
-fn refusals(decisions: BTreeMap<u32, (&'static str, CallDecision)>) -> Vec<Refusal> {
-    decisions
-        .into_iter()
-        .filter(|(_, (_, decision))| !decision.reasons.is_empty())
-        .map(|(number, (name, decision))| Refusal {
-            number,
-            name: name.to_owned(),
+fn refusals(calls: &[(&'static str, u32)], decided: &Decided) -> Vec<Refusal> {
+    let mut refusals: Vec<Refusal> = calls
+        .iter()
+        .zip(decided.each_call())
+        .filter(|(_, decision)| !decision.reasons.is_empty())
+        .map(|((name, number), decision)| Refusal {
+            number: *number,
+            name: (*name).to_owned(),
             rules: decision
                 .reasons
-                .into_iter()
-                .map(|RuleId(index)| artifact::RuleId(index))
+                .iter()
+                .map(|RuleId(index)| artifact::RuleId(*index))
                 .collect(),
         })
-        .collect()
-}
-
-/// The elementary rules about system calls: one for each target of each rule.
-struct Targets<'p> {
-    list: Vec<(RuleId, Effect, &'p SyscallSet)>,
-    /// Whether the set at the first position lies strictly inside the one at the second, once that was asked.
-    inside: HashMap<(usize, usize), Option<bool>>,
-}
-
-impl<'p> Targets<'p> {
-    fn of(policy: &'p Policy) -> Self {
-        let list = policy
-            .rules
-            .iter()
-            .filter_map(|rule| match &rule.subject {
-                Subject::Syscall { targets } => Some((rule, targets)),
-                _ => None,
-            })
-            .flat_map(|(rule, targets)| targets.iter().map(|target| (rule.id, rule.effect, target)))
-            .collect();
-        Self {
-            list,
-            inside: HashMap::new(),
-        }
-    }
-
-    /// For each number, the positions of the targets that speak of it.
-    fn by_call(&self, language: syscall::Architecture) -> HashMap<u32, Vec<usize>> {
-        let mut about: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (position, (_, _, set)) in self.list.iter().enumerate() {
-            for number in set.names.iter().filter_map(|name| table::number(name, language)) {
-                about.entry(number).or_default().push(position);
-            }
-        }
-        about
-    }
-
-    fn decide(
-        &mut self,
-        graph: &mut Graph,
-        positions: &[usize],
-        call: &'static str,
-    ) -> Result<CallDecision, GenerateError> {
-        let own: Vec<_> = positions
-            .iter()
-            .filter_map(|position| Some((*position, *self.list.get(*position)?)))
-            .collect();
-        let too_complex = || GenerateError::TooComplex {
-            call,
-            rules: own.iter().map(|(_, (rule, ..))| *rule).collect(),
-        };
-        let mut candidates = Vec::with_capacity(own.len());
-        for (at, (rule, effect, set)) in &own {
-            let mut yields_to = Vec::new();
-            for (position, (other_at, (_, other_effect, other))) in own.iter().enumerate() {
-                let matters = match effect {
-                    Effect::Forbid => false,
-                    Effect::Allow => *other_effect != Effect::Allow,
-                    Effect::Deny | Effect::Ask => true,
-                };
-                if !matters {
-                    continue;
-                }
-                let inside = self
-                    .inside
-                    .entry((*other_at, *at))
-                    .or_insert_with(|| lies_strictly_inside(other, set));
-                // A proof that gave up would leave the order of the rules open; better to say so.
-                if inside.ok_or_else(too_complex)? {
-                    yields_to.push(position);
-                }
-            }
-            candidates.push(Candidate {
-                rule: *rule,
-                effect: *effect,
-                conditions: set.conditions.iter().map(Formula::from_condition).collect(),
-                yields_to,
-            });
-        }
-        decide_call(graph, &candidates).map_err(|_| too_complex())
-    }
-}
-
-/// Whether every call of `inner` is one of `outer`, and not the other way round. `None` if that was not found out.
-fn lies_strictly_inside(inner: &SyscallSet, outer: &SyscallSet) -> Option<bool> {
-    let forth = outer.includes(inner);
-    if forth == Proof::Fails {
-        return Some(false);
-    }
-    match (forth, inner.includes(outer)) {
-        (_, Proof::Holds) => Some(false),
-        (Proof::Holds, Proof::Fails) => Some(true),
-        _ => None,
-    }
+        .collect();
+    refusals.sort_unstable_by_key(|refusal| refusal.number);
+    refusals
 }

@@ -40,6 +40,16 @@ pub(super) struct CallDecision {
     pub(super) reasons: Vec<RuleId>,
 }
 
+impl CallDecision {
+    /// No rule speaks of the call.
+    pub(super) fn default_rule(graph: &mut Graph) -> Self {
+        Self {
+            node: graph.leaf(Verdict::Refuse),
+            reasons: Vec::new(),
+        }
+    }
+}
+
 /// The conditions of a call's rules take more states than can be filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooManyStates;
