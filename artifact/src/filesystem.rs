@@ -44,6 +44,7 @@ pub struct PathRule {
     pub if_present: bool,
     /// Indices into [`FilesystemPlan::rules`] of rules this one yields to: same access, and a set of paths strictly
     /// inside this one's. A set inside a listed set need not be listed: what is in it is in the listed one too.
+    /// Ascending.
     pub yields_to: Vec<u32>,
 }
 

@@ -94,7 +94,10 @@ impl<'p> FileIndex<'p> {
             if rule.access != access {
                 continue;
             }
-            let yields = rule.yields_to.iter().any(|other| matching.contains(other));
+            // Few rules match a path; many may lie inside one rule.
+            let yields = matching
+                .iter()
+                .any(|other| rule.yields_to.binary_search(other).is_ok());
             if yields && rule.effect != Effect::Forbid {
                 continue;
             }

@@ -15,7 +15,9 @@ pub fn covers(ancestor: &str, path: &str) -> bool {
 /// Order in which a directory comes before everything beneath it, and that before its siblings.
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    components(left).cmp(components(right))
+    // A slash ends a name, so it counts as less than any byte of one.
+    let key = |byte: u8| if byte == b'/' { 0 } else { byte };
+    left.bytes().map(key).cmp(right.bytes().map(key))
 }
 
 /// The names in a path; none for `/`.

@@ -4,7 +4,7 @@
 //! inside those too, and a path that matches it matches them. Globs are compared with everything near them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use artifact::bounds;
 use artifact::filesystem::glob::Glob;
@@ -198,19 +198,21 @@ impl PartialOrd for TreeOrder<'_> {
 
 /// What the allowing rules of a plan may reach: asked when a refusing rule is explained.
 pub(super) struct Grants<'p> {
-    literals: BTreeMap<(FileAccess, TreeOrder<'p>), ()>,
+    literals: HashSet<(FileAccess, &'p str)>,
     globs: Vec<(FileAccess, Glob, String)>,
 }
 
 impl<'p> Grants<'p> {
     pub(super) fn new(plan: &'p FilesystemPlan) -> Self {
         let mut grants = Self {
-            literals: BTreeMap::new(),
+            literals: HashSet::new(),
             globs: Vec::new(),
         };
         for rule in plan.rules.iter().filter(|rule| rule.effect == Effect::Allow) {
             match &rule.pattern {
-                PathPattern::Literal(literal) => grants.add(rule.access, literal),
+                PathPattern::Literal(literal) => {
+                    grants.literals.insert((rule.access, literal));
+                }
                 PathPattern::Glob(glob) => {
                     if let Ok(glob) = Glob::parse(glob) {
                         let prefix = glob.fixed_prefix();
@@ -220,10 +222,6 @@ impl<'p> Grants<'p> {
             }
         }
         grants
-    }
-
-    fn add(&mut self, access: FileAccess, literal: &'p str) {
-        self.literals.insert((access, TreeOrder(literal)), ());
     }
 
     /// Whether a right may flow down to something that `pattern` matches. Never wrongly no.
@@ -240,7 +238,7 @@ impl<'p> Grants<'p> {
                 let Ok(glob) = Glob::parse(text) else { return true };
                 let prefix = glob.fixed_prefix();
                 path::ancestors(&prefix).any(|above| self.has(access, above))
-                    || self.literals.keys().any(|(granted, TreeOrder(literal))| {
+                    || self.literals.iter().any(|(granted, literal)| {
                         *granted == access
                             && path::covers(&prefix, literal)
                             && may_match_beneath(&glob, literal)
@@ -254,7 +252,7 @@ impl<'p> Grants<'p> {
     }
 
     fn has(&self, access: FileAccess, literal: &str) -> bool {
-        self.literals.contains_key(&(access, TreeOrder(literal)))
+        self.literals.contains(&(access, literal))
     }
 }
 
