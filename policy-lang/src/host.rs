@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::resolve::{PathResolver, Resolution};
-use crate::source::{MAX_BYTES, SourceFile};
+use crate::source::{MAX_BYTES, SourceFile, misleads};
 
 /// Reads a policy file, named by its path. A file that is too long is read no further than that is known.
 ///
@@ -16,7 +16,20 @@ pub fn load(path: &Path) -> io::Result<SourceFile> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX) + 1;
     std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-    Ok(SourceFile::from_bytes(path.display().to_string(), bytes))
+    Ok(SourceFile::from_bytes(shown(path), bytes))
+}
+
+/// The name of a file on one line, since rules carry it into terminals and events.
+fn shown(path: &Path) -> String {
+    let mut name = String::new();
+    for character in path.display().to_string().chars() {
+        if character.is_control() || misleads(character) {
+            name.extend(character.escape_unicode());
+        } else {
+            name.push(character);
+        }
+    }
+    name
 }
 
 /// Follows symbolic links on this machine.

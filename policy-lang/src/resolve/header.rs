@@ -100,12 +100,10 @@ impl Resolver<'_> {
 
     fn requirement(&mut self, clause: &Clause) -> Option<Requirement> {
         let word = clause.feature.text.as_str();
-        let text = self
-            .source
-            .slice(clause.span)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let text = match &clause.at_least {
+            Some(quantity) => format!("{word} >= {}{}", quantity.number, quantity.unit),
+            None => word.to_owned(),
+        };
         if word == "landlock" {
             let version = match &clause.at_least {
                 None => Some(1),

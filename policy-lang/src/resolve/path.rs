@@ -62,7 +62,16 @@ impl Resolver<'_> {
                 }
             }
             match PathPattern::parse(&whole) {
-                Ok(pattern) => pattern,
+                // A set of one character is that character: the path is one path, and looked up like one.
+                Ok(PathPattern::Literal(path)) => {
+                    let (path, absent, link) = self.look_up(&path, text.span)?;
+                    return Some(Found {
+                        pattern: PathPattern::Literal(path),
+                        absent,
+                        link,
+                    });
+                }
+                Ok(pattern @ PathPattern::Glob(_)) => pattern,
                 Err(error) => {
                     self.report(
                         Diagnostic::error(Code::BadGlob, text.span, error.to_string())

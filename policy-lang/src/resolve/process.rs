@@ -3,7 +3,11 @@
 use super::Resolver;
 use super::quantity::{Measure, integer};
 use super::rules::Said;
-use crate::ast::{IdentityWord, Limit, ProcessStatement, Quantity, Suffix, SyscallRule};
+use super::text::quoted;
+use crate::ast::{
+    IdentityWord, Limit, Operand, OperandTerm, Operator, ProcessStatement, Quantity, Suffix, SyscallRule,
+    SyscallTarget, SyscallTargetName,
+};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::policy::{Effect, Identity, Resource, RuleId, Subject};
 use crate::source::Span;
@@ -115,17 +119,7 @@ impl Resolver<'_> {
             .iter()
             .filter_map(|target| self.syscalls(target))
             .collect();
-        let shown: Vec<String> = rule
-            .targets
-            .iter()
-            .map(|target| {
-                self.source
-                    .slice(target.span)
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            })
-            .collect();
+        let shown: Vec<String> = rule.targets.iter().map(shown_target).collect();
         let text = format!("{} syscall {}", rule.effect.value.word(), shown.join(", "));
         self.add(
             rule.span,
@@ -135,4 +129,41 @@ impl Resolver<'_> {
             &rule.suffix,
         );
     }
+}
+
+/// A target as the formatter would write it.
+fn shown_target(target: &SyscallTarget) -> String {
+    let mut text = match &target.name {
+        SyscallTargetName::Group(group) => group.text.clone(),
+        SyscallTargetName::Call(call) => quoted(call.literal().unwrap_or_default()),
+    };
+    for (index, condition) in target.conditions.iter().enumerate() {
+        text.push_str(if index == 0 { " where " } else { " and " });
+        text.push_str(&condition.argument.text);
+        if let Some(mask) = &condition.mask {
+            text.push_str(&format!(" & {}", shown_operand(mask)));
+        }
+        let operator = match condition.operator.value {
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+        };
+        text.push_str(&format!(" {operator} {}", shown_operand(&condition.value)));
+    }
+    text
+}
+
+fn shown_operand(operand: &Operand) -> String {
+    let terms: Vec<&str> = operand
+        .terms
+        .iter()
+        .map(|term| match term {
+            OperandTerm::Number(quantity) => quantity.number.as_str(),
+            OperandTerm::Constant(name) => name.text.as_str(),
+        })
+        .collect();
+    terms.join(" | ")
 }

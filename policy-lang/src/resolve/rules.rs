@@ -294,7 +294,11 @@ impl Resolver<'_> {
                     .map(|protocol| protocol.value.word())
                     .collect()
             ),
-            self.shown_list(&rule.targets)
+            rule.targets
+                .iter()
+                .map(|target| self.shown_endpoint(target))
+                .collect::<Vec<_>>()
+                .join(", ")
         );
         let subject = Subject::Network {
             verbs,

@@ -130,6 +130,25 @@ impl Resolver<'_> {
         quoted(&whole)
     }
 
+    /// The target of a network rule: an IPv6 address from a parameter gets the brackets that it needs there.
+    pub(super) fn shown_endpoint(&self, text: &Text) -> String {
+        if let Some((Piece::Parameter(name), rest)) = text.pieces.split_first() {
+            let first = match self.parameters.get(&name.text) {
+                Some(Bound::Address(address)) if address.is_ipv6() => format!("[{address}]"),
+                Some(Bound::Cidr(address, len)) if address.is_ipv6() => format!("[{address}]/{len}"),
+                Some(bound) => bound.text(),
+                None => String::new(),
+            };
+            let mut pieces = vec![Piece::Literal(first)];
+            pieces.extend_from_slice(rest);
+            return self.shown(&Text {
+                pieces,
+                span: text.span,
+            });
+        }
+        self.shown(text)
+    }
+
     /// Several of them, with commas.
     pub(super) fn shown_list(&self, texts: &[Text]) -> String {
         texts
