@@ -10,10 +10,13 @@ use crate::policy::{Identity, Policy, Rule, RuleId};
 use crate::source::{SourceFile, Span};
 
 mod address;
+mod credentials;
 mod endpoint;
 mod expectations;
+mod filesystem;
 mod glob;
 mod header;
+mod network;
 mod parameters;
 mod path;
 mod process;
