@@ -344,9 +344,7 @@ impl Evidence {
         if let Some(person) = &mut self.sinks.person {
             person.finish();
         }
-        if let Some(lines) = &mut self.sinks.lines {
-            lines.finish()?;
-        }
+        self.flush()?;
         receipt.chain = self.chain.head();
         Ok(receipt)
     }

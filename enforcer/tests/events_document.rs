@@ -60,8 +60,8 @@ fn samples() -> Vec<Details> {
         }),
         Details::Network(NetworkDetails {
             verb: NetworkVerb::Rule(Verb::Connect),
-            protocol: String::new(),
-            family: String::new(),
+            protocol: "tcp".into(),
+            family: "ipv4".into(),
             address: None,
             port: None,
             hook: "connect",

@@ -1,5 +1,6 @@
 //! What happened, one type for each kind of event.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -110,7 +111,7 @@ impl Text {
 
     /// The text, U+FFFD for what is not UTF-8.
     #[must_use]
-    pub fn lossy(&self) -> std::borrow::Cow<'_, str> {
+    pub fn lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 
@@ -247,9 +248,9 @@ pub struct NetworkDetails {
     #[serde(serialize_with = "verb")]
     pub verb: NetworkVerb,
     /// `tcp`, `udp`, or the IP protocol's number.
-    pub protocol: String,
+    pub protocol: Cow<'static, str>,
     /// `ipv4`, `ipv6`, or the address family's number.
-    pub family: String,
+    pub family: Cow<'static, str>,
     /// Address after translation of mapped forms.
     pub address: Option<IpAddr>,
     /// Port.

@@ -220,8 +220,8 @@ fn translate(evidence: &Evidence, access: &Access) -> (Details, Mechanism, Rulin
         };
         let details = NetworkDetails {
             verb: NetworkVerb::Rule(verb),
-            protocol: "tcp".to_owned(),
-            family: family.to_owned(),
+            protocol: "tcp".into(),
+            family: family.into(),
             address,
             port,
             hook: "landlock",

@@ -132,14 +132,14 @@ fn network(evidence: &mut Evidence, who: &ProcessStamp, record: &NetworkRecord) 
     } else {
         record.protocol.into()
     } {
-        6 => "tcp".to_owned(),
-        17 => "udp".to_owned(),
-        other => other.to_string(),
+        6 => "tcp".into(),
+        17 => "udp".into(),
+        other => other.to_string().into(),
     };
     let family = match (creates, record.family) {
-        (false, 4) | (true, 2) => "ipv4".to_owned(),
-        (false, 6) | (true, 10) => "ipv6".to_owned(),
-        (_, other) => other.to_string(),
+        (false, 4) | (true, 2) => "ipv4".into(),
+        (false, 6) | (true, 10) => "ipv6".into(),
+        (_, other) => other.to_string().into(),
     };
     let details = NetworkDetails {
         verb,

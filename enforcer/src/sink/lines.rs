@@ -11,14 +11,14 @@ use super::SinkError;
 /// When this much waits, it is written without waiting for an idle moment.
 const BUFFER: usize = 256 * 1024;
 
-/// Appends lines. What is buffered is written when nothing else is to do, and at the end.
+/// Appends lines. What is buffered is written when nothing else is to do, and at the end. It is not synced to the
+/// disk: a crash of the enforcer loses nothing that was written, a crash of the host up to some seconds (as with
+/// auditd's default), and every run would wait for the disk.
 #[derive(Debug)]
 pub struct JsonLines {
     file: File,
     name: String,
     buffer: Vec<u8>,
-    /// A regular file is synced when the run ends; a pipe cannot be.
-    syncs: bool,
 }
 
 impl JsonLines {
@@ -59,7 +59,6 @@ impl JsonLines {
             file,
             name: path.display().to_string(),
             buffer: Vec::new(),
-            syncs: kind.is_file(),
         })
     }
 
@@ -79,7 +78,6 @@ impl JsonLines {
             file: File::from(fd),
             name: "stdout".to_owned(),
             buffer: Vec::new(),
-            syncs: false,
         })
     }
 
@@ -112,21 +110,6 @@ impl JsonLines {
             source,
         })
     }
-
-    /// Writes what waits and, for a file, waits until it is on the disk.
-    ///
-    /// # Errors
-    /// When it cannot be written, or did not reach the disk.
-    pub fn finish(&mut self) -> Result<(), SinkError> {
-        self.flush()?;
-        if self.syncs {
-            self.file.sync_data().map_err(|source| SinkError::Write {
-                name: self.name.clone(),
-                source,
-            })?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -141,7 +124,7 @@ mod tests {
         for _ in 0..2 {
             let mut lines = JsonLines::open(&path).unwrap();
             lines.buffer().extend_from_slice(b"{}\n");
-            lines.finish().unwrap();
+            lines.flush().unwrap();
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"{}\n{}\n");
         assert_eq!(

@@ -195,11 +195,21 @@ fn why(event: &Event) -> String {
     if rule.id == 0 {
         return "no rule allows it (default)".to_owned();
     }
-    let mut text = match rule.location.rsplit_once(':') {
-        // The column helps an editor, not a reader.
-        Some((place, _)) => escaped(place.as_bytes()),
-        None => rule.location.clone(),
+    let mut text = match &event.details {
+        // The kernel does not record arguments, so the strictest rule is named and need not be the one.
+        Details::Syscall(call) if call.candidates.len() > 1 => {
+            format!(
+                "one of {} rules about its arguments, such as ",
+                call.candidates.len()
+            )
+        }
+        _ => String::new(),
     };
+    match rule.location.rsplit_once(':') {
+        // The column helps an editor, not a reader.
+        Some((place, _)) => text.push_str(&escaped(place.as_bytes())),
+        None => text.push_str(&rule.location),
+    }
     let rule_text = escaped(rule.text.as_bytes());
     if !rule_text.starts_with(effect_word(rule.effect)) {
         let _ = write!(text, " {}", effect_word(rule.effect));

@@ -7,7 +7,7 @@ use artifact::rule::{Effect, Mechanism};
 use super::{Person, PersonStyle};
 use crate::event::{
     Details, Event, FileDetails, Loss, LossStage, NetworkDetails, NetworkVerb, PolicyReference,
-    RuleReference, RunId, SCHEMA, Text, Time,
+    RuleReference, RunId, SCHEMA, SyscallDetails, Text, Time,
 };
 
 fn event(id: u32, because: Option<&str>, mechanism: Mechanism, details: Details) -> Event {
@@ -55,8 +55,8 @@ fn file(path: &str) -> Event {
 fn connect() -> Event {
     let details = Details::Network(NetworkDetails {
         verb: NetworkVerb::Rule(Verb::Connect),
-        protocol: "tcp".to_owned(),
-        family: "ipv4".to_owned(),
+        protocol: "tcp".into(),
+        family: "ipv4".into(),
         address: "10.1.2.3".parse().ok(),
         port: Some(443),
         hook: "connect",
@@ -86,6 +86,26 @@ fn a_refusal_says_what_which_rule_and_why() {
     assert_eq!(
         plain().line(&connect()).unwrap(),
         "remit: refused connect tcp 10.1.2.3:443 — policy.remit:12 deny connect tcp \"10.0.0.0/8:*\" because \"internal hosts are out of bounds\"  [bpf]\n"
+    );
+}
+
+#[test]
+fn a_call_that_several_rules_can_refuse_says_so() {
+    let details = Details::Syscall(SyscallDetails {
+        name: Some("socket".to_owned()),
+        number: 41,
+        architecture: "x86_64".to_owned(),
+        action: "errno",
+        candidates: vec![1, 2],
+    });
+    let line = plain()
+        .line(&event(1, None, Mechanism::Seccomp, details))
+        .unwrap();
+    assert!(
+        line.starts_with(
+            "remit: refused syscall socket — one of 2 rules about its arguments, such as policy.remit:12 "
+        ),
+        "{line}"
     );
 }
 
