@@ -239,6 +239,13 @@ fn missing(lowering: &Lowering, capabilities: &Capabilities, has_filter: bool) -
     if lowering.mechanism == Mechanism::Seccomp && !has_filter {
         return Some("the artifact has no filter for this architecture".to_owned());
     }
+    if lowering.mechanism == Mechanism::MountMask
+        && let Err(missing) = capabilities.require(Capability::Fuse)
+    {
+        return Some(format!(
+            "{missing}; without it the path is hidden, but no look at it is recorded"
+        ));
+    }
     let all: Vec<String> = lowering
         .needs
         .iter()

@@ -30,6 +30,8 @@ pub enum Capability {
     MountSetattr,
     /// User namespaces, for identity-mapped mounts.
     UserNamespace,
+    /// FUSE, for masks.
+    Fuse,
     /// PID namespaces.
     PidNamespace,
     /// The memory controller.
@@ -48,7 +50,7 @@ pub enum Capability {
 
 impl Capability {
     /// All, in the order `remit doctor` lists them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Privileges,
         Self::Landlock,
         Self::SeccompLog,
@@ -57,6 +59,7 @@ impl Capability {
         Self::CgroupBpf,
         Self::MountSetattr,
         Self::UserNamespace,
+        Self::Fuse,
         Self::PidNamespace,
         Self::MemoryController,
         Self::PidsController,
@@ -78,6 +81,7 @@ impl Capability {
             Self::CgroupBpf => "cgroup BPF",
             Self::MountSetattr => "mount_setattr",
             Self::UserNamespace => "user namespaces",
+            Self::Fuse => "FUSE",
             Self::PidNamespace => "PID namespaces",
             Self::MemoryController => "memory controller",
             Self::PidsController => "pids controller",
@@ -102,6 +106,9 @@ impl Capability {
             Self::CgroupBpf => "no network rule is enforced, so nothing can run (Linux 5.10)",
             Self::MountSetattr => "no mount plan, so nothing can run (Linux 5.12)",
             Self::UserNamespace => "identity `dynamic` cannot write to files that others own",
+            Self::Fuse => {
+                "what is denied inside a grant is hidden without a record, where the rule permits that"
+            }
             Self::PidNamespace => "nothing can run: build the kernel with CONFIG_PID_NS",
             Self::MemoryController => "`limit memory` is per process only",
             Self::PidsController => "`limit processes` counts per user id only",

@@ -53,12 +53,12 @@ pub enum PrepareError {
 /// # Errors
 /// When a path that a rule names is missing or has become a symbolic link, when a glob matches too much, or when
 /// a hard link would undo a rule.
-pub(crate) fn files(artifact: &Artifact, ids: Ids) -> Result<Prepared, PrepareError> {
+pub(crate) fn files(artifact: &Artifact, ids: Ids, recorded_masks: bool) -> Result<Prepared, PrepareError> {
     let found = nodes::collect(artifact)?;
     let tree = regions(&artifact.filesystem, &found.nodes);
     let mut degraded = found.degraded;
     degraded.extend(links::audit(artifact, &tree, &found.nodes)?);
-    let view = view::lay_out(&tree, ids);
+    let view = view::lay_out(&tree, ids, recorded_masks);
     Ok(Prepared {
         masks: view.masks,
         base_attributes: view.base_attributes,

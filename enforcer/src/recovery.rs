@@ -6,6 +6,7 @@
 use std::fs;
 use std::io;
 
+use crate::audit::{self, AuditError};
 use crate::bpf::{self, BpfError, CgroupId};
 use crate::cgroup::RunCgroups;
 use crate::instance::{Instance, InstanceError};
@@ -20,6 +21,9 @@ pub enum RecoveryError {
     /// The tables cannot be removed.
     #[error(transparent)]
     Bpf(#[from] BpfError),
+    /// The host's audit settings cannot be put back.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
     /// The instance is not usable.
     #[error(transparent)]
     Instance(#[from] InstanceError),
@@ -72,7 +76,7 @@ fn finish(instance: &Instance, run: &str, record: RunRecord) -> Result<(), Recov
     }
 }
 
-/// Takes everything of the instance off the host: programs, cgroups, state.
+/// Takes everything of the instance off the host: programs, audit settings, cgroups, state.
 ///
 /// # Errors
 /// When a run is alive, or something cannot be removed.
@@ -89,6 +93,7 @@ pub fn unload(instance: &Instance) -> Result<(), RecoveryError> {
         return Err(RecoveryError::Alive(alive, instance.name().to_owned()));
     }
     bpf::unload(instance)?;
+    audit::restore(instance)?;
     for directory in instance.cgroups() {
         gone(fs::remove_dir(&directory)).map_err(step("remove the instance's cgroup"))?;
     }

@@ -16,6 +16,7 @@ use artifact::process::RecordOptions;
 use crate::admission::{Admitted, Reason, Refusal, Status};
 use crate::audit::{AuditError, AuditStream, Batch};
 use crate::bpf::{self, BpfError, CgroupId, RunTables};
+use crate::capabilities::Capability;
 use crate::cgroup::RunCgroups;
 use crate::event::{Receipt, RunId, RunStarted, Text};
 use crate::evidence::{Evidence, RunInfo};
@@ -217,7 +218,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
     };
 
     let (ids, _dynamic) = identity(&admitted, &caller)?;
-    let prepared = prepare::files(&artifact, ids)?;
+    let prepared = prepare::files(&artifact, ids, admitted.capabilities().has(Capability::Fuse))?;
     let plan = limits::plan(&artifact.process.limits, &instance);
     let audit = AuditStream::open(&instance)?;
     let programs = bpf::Host::open_or_load(&instance)?;

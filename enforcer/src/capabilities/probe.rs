@@ -52,6 +52,7 @@ pub fn probe() -> Capabilities {
                 "the call exists".to_owned()
             }),
             Capability::UserNamespace => namespace("user"),
+            Capability::Fuse => answer("open(/dev/fuse)", &fuse(), |()| "opened".to_owned()),
             Capability::PidNamespace => namespace("pid"),
             Capability::MemoryController => controller(&instance, Controller::Memory),
             Capability::PidsController => controller(&instance, Controller::Pids),
@@ -94,6 +95,14 @@ fn answer<T>(question: &str, result: &std::io::Result<T>, say: impl Fn(&T) -> St
         Ok(value) => present(format!("{question}: {}", say(value))),
         Err(error) => absent(format!("{question}: {error}")),
     }
+}
+
+fn fuse() -> std::io::Result<()> {
+    std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/fuse")
+        .map(drop)
 }
 
 fn file(path: &str) -> Presence {

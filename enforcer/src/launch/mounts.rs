@@ -84,6 +84,11 @@ fn place(
             let (_, mask) = mask.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))?;
             attach(mask.as_fd(), &mount.path)
         }
+        Source::Empty => {
+            let empty = private::empty(&mount.path, mount.kind, &mount.skeleton)?;
+            sys::mount::add_attributes(empty.as_fd(), mount.attributes | sys::mount::RDONLY)?;
+            attach(empty.as_fd(), &mount.path)
+        }
         Source::Proc => {
             sys::mount::add_attributes(proc.as_fd(), mount.attributes)?;
             attach(proc.as_fd(), &mount.path)

@@ -79,6 +79,8 @@ pub(crate) enum Source {
     Visible,
     /// This child of the mask file system.
     Mask(String),
+    /// Nothing, without a record of who looks.
+    Empty,
     /// procfs.
     Proc,
     /// The device directory.

@@ -23,7 +23,9 @@ pub(super) struct Laid {
 }
 
 /// Lays the run's mounts out, enclosing ones first.
-pub(super) fn lay_out(tree: &RegionTree, ids: Ids) -> Laid {
+///
+/// Masks are `recorded` where the host has FUSE; elsewhere an empty, closed place stands in.
+pub(super) fn lay_out(tree: &RegionTree, ids: Ids, recorded: bool) -> Laid {
     let regions = refine(tree, ids);
     let mut masks = MaskTree::default();
     let mut base_attributes = NOSUID | NODEV;
@@ -38,7 +40,8 @@ pub(super) fn lay_out(tree: &RegionTree, ids: Ids) -> Laid {
             }
             View::InPlace if inside_private(&regions, &region.path) => Source::Visible,
             View::InPlace | View::Host => Source::Host,
-            View::Mask => Source::Mask(mask(&mut masks, region)),
+            View::Mask if recorded => Source::Mask(mask(&mut masks, region)),
+            View::Mask => Source::Empty,
             View::Private(Private::Proc) => Source::Proc,
             View::Private(Private::Devices) => Source::Devices,
             View::Private(Private::Empty) if region.rights.write => Source::Tmpfs {

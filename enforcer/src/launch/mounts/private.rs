@@ -80,3 +80,28 @@ pub(super) fn furnish(root: BorrowedFd<'_>, path: &str, skeleton: &[Node], mode:
     }
     Ok(())
 }
+
+/// A closed directory with nothing but ways through, or a file that nobody may open.
+pub(super) fn empty(path: &str, kind: NodeKind, skeleton: &[Node]) -> io::Result<OwnedFd> {
+    const BYTES: u64 = 65_536;
+    if kind == NodeKind::Directory {
+        // A way through has to be searched, and can then not be listed.
+        let mode = if skeleton.is_empty() { 0 } else { 0o711 };
+        let root = tmpfs(BYTES, mode)?;
+        furnish(root.as_fd(), path, skeleton, 0o711)?;
+        return Ok(root);
+    }
+    let root = tmpfs(BYTES, 0)?;
+    rustix::fs::openat(
+        &root,
+        "empty",
+        OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    // As for masks: before Linux 6.15 only what is attached can be cloned.
+    super::attach(root.as_fd(), "/proc")?;
+    let file = rustix::fs::openat(&root, "empty", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let clone = super::clone_of(file.as_fd());
+    rustix::mount::unmount("/proc", rustix::mount::UnmountFlags::DETACH)?;
+    clone
+}
