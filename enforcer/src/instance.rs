@@ -7,6 +7,7 @@ use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::fs::FlockOperation;
 
@@ -99,21 +100,20 @@ impl Instance {
         if !usable(name) {
             return Err(InstanceError::Name(name.to_owned()));
         }
-        let mounts = mountinfo::read().map_err(InstanceError::Mounts)?;
-        let unified = mounts
-            .iter()
-            .find(|mount| mount.kind == "cgroup2")
-            .ok_or(InstanceError::NoCgroup2)?;
-        let depth = unified
-            .root
-            .components()
-            .filter(|part| matches!(part, std::path::Component::Normal(_)))
-            .count();
+        let layout = match LAYOUT.get() {
+            Some(layout) => layout.clone(),
+            None => LAYOUT
+                .get_or_init({
+                    let found = Layout::find()?;
+                    || found
+                })
+                .clone(),
+        };
         Ok(Self {
             name: name.to_owned(),
-            cgroup2: unified.point.clone(),
-            level: u32::try_from(depth).unwrap_or(u32::MAX).saturating_add(1),
-            controllers: find_controllers(&mounts, &unified.point),
+            cgroup2: layout.cgroup2,
+            level: layout.level,
+            controllers: layout.controllers,
         })
     }
 
@@ -218,6 +218,36 @@ impl Instance {
         let locked = directory.metadata().map_err(failed)?.ino();
         let current = std::fs::metadata(&path).map(|found| found.ino()).ok();
         Ok((current == Some(locked)).then_some(Entered { _lock: directory }))
+    }
+}
+
+/// Where the hierarchies are. They do not move while a process lives, so they are looked for once.
+#[derive(Debug, Clone)]
+struct Layout {
+    cgroup2: PathBuf,
+    level: u32,
+    controllers: Vec<(Controller, Hierarchy)>,
+}
+
+static LAYOUT: OnceLock<Layout> = OnceLock::new();
+
+impl Layout {
+    fn find() -> Result<Self, InstanceError> {
+        let mounts = mountinfo::read().map_err(InstanceError::Mounts)?;
+        let unified = mounts
+            .iter()
+            .find(|mount| mount.kind == "cgroup2")
+            .ok_or(InstanceError::NoCgroup2)?;
+        let depth = unified
+            .root
+            .components()
+            .filter(|part| matches!(part, std::path::Component::Normal(_)))
+            .count();
+        Ok(Self {
+            cgroup2: unified.point.clone(),
+            level: u32::try_from(depth).unwrap_or(u32::MAX).saturating_add(1),
+            controllers: find_controllers(&mounts, &unified.point),
+        })
     }
 }
 

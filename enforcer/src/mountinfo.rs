@@ -24,7 +24,10 @@ pub(crate) fn parse(text: &[u8]) -> Vec<Mount> {
 
 /// The mounts of this process.
 pub(crate) fn read() -> std::io::Result<Vec<Mount>> {
-    Ok(parse(&std::fs::read("/proc/self/mountinfo")?))
+    // The kernel makes the text anew for each read, so it is taken in few large ones.
+    let mut text = Vec::with_capacity(65_536);
+    std::io::Read::read_to_end(&mut std::fs::File::open("/proc/self/mountinfo")?, &mut text)?;
+    Ok(parse(&text))
 }
 
 fn parse_line(line: &[u8]) -> Option<Mount> {

@@ -39,6 +39,9 @@ const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTE
 /// Requests that are answered before other things get their turn.
 const BATCH: usize = 64;
 
+/// How long records may gather before they are taken: each wake-up costs the run more than a record does.
+const GATHER: Duration = Duration::from_millis(3);
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
@@ -121,6 +124,7 @@ pub(crate) async fn supervise(live: Live, observer: &mut Observer) -> Result<End
         ended_early: None,
     };
     let mut wall = false;
+    let mut pump_at = None;
 
     loop {
         tokio::select! {
@@ -147,9 +151,12 @@ pub(crate) async fn supervise(live: Live, observer: &mut Observer) -> Result<End
                 state.forward(signals.get_ref().as_fd(), pidfd.get_ref().as_fd(), &live.cgroups)?;
                 ready.clear_ready();
             }
-            ready = any_readable(&sources) => {
-                let mut ready = ready?;
-                ready.clear_ready();
+            ready = any_readable(&sources), if pump_at.is_none() => {
+                ready?.clear_ready();
+                pump_at = Some(Instant::now() + GATHER);
+            }
+            () = until(pump_at) => {
+                pump_at = None;
                 observer.pump()?;
             }
             () = until(deadline), if !wall => {

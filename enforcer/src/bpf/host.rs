@@ -19,8 +19,9 @@ use crate::instance::Instance;
 use crate::sys;
 use crate::sys::bpf::Map;
 
-/// What a run's ring holds unless asked otherwise: a second of events at full speed.
-const RING_BYTES: u32 = 4 << 20;
+/// What a run's ring holds unless asked otherwise. Every start maps all of its pages, twice: 4 MiB would cost as much
+/// as the namespaces do.
+const RING_BYTES: u32 = 1 << 20;
 
 /// How long another process may take to load.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -164,12 +164,7 @@ fn cgroup_bpf<E: std::fmt::Display>(instance: &Result<Instance, E>) -> std::io::
 }
 
 fn privileges() -> Presence {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let effective = status
-        .lines()
-        .find_map(|line| line.strip_prefix("CapEff:"))
-        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
-        .unwrap_or(0);
+    let effective = rustix::thread::capabilities(None).map_or(0, |sets| sets.effective.bits());
     let missing: Vec<&str> = PRIVILEGES
         .iter()
         .filter(|(bit, _)| effective >> bit & 1 == 0)

@@ -37,7 +37,7 @@ pub(super) fn build(spec: &LaunchSpec) -> Result<(), Failure> {
         };
         detached.push(clone);
     }
-    let devices = devices::Devices::open().map_err(at("/dev"))?;
+    let devices = devices::Devices::open(&spec.landlock).map_err(at("/dev"))?;
     sys::mount::seal_all(spec.base_attributes).map_err(at("/"))?;
     let masks = mask_mounts(spec).map_err(at("masks"))?;
     for (mount, clone) in spec.mounts.iter().zip(detached) {
@@ -93,7 +93,7 @@ fn place(
             sys::mount::add_attributes(proc.as_fd(), mount.attributes)?;
             attach(proc.as_fd(), &mount.path)
         }
-        Source::Devices => devices.attach(&mount.path),
+        Source::Devices => devices.attach(&mount.path, mount.attributes),
         Source::Tmpfs { size_bytes, mode } => {
             let tmpfs = private::tmpfs(*size_bytes, *mode)?;
             private::furnish(tmpfs.as_fd(), &mount.path, &mount.skeleton, *mode)?;

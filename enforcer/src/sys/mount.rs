@@ -60,6 +60,9 @@ pub(crate) fn add_attributes(mount: BorrowedFd<'_>, attributes: u64) -> io::Resu
 
 /// Adds attributes to one mount and none below it.
 pub(crate) fn add_attributes_here(mount: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
+    if attributes == 0 {
+        return Ok(());
+    }
     let attr = MountAttr {
         attr_set: attributes,
         ..MountAttr::default()

@@ -49,47 +49,151 @@ pub(crate) struct Spawn<'a> {
 /// Starts a program in new mount, PID, IPC and UTS namespaces, inside a cgroup, with an empty environment, and
 /// to be killed when this thread ends.
 ///
+/// The child borrows this address space until it executes, as with vfork(2): copying the page tables of a
+/// process that has maps and rings open costs more than everything else here.
+///
 /// # Minimum kernel version
 /// 5.7, `CLONE_INTO_CGROUP`.
 pub(crate) fn spawn(request: &Spawn<'_>) -> io::Result<Spawned> {
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
-    let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+    let flags = libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_PIDFD
+        | libc::CLONE_VM
+        | libc::CLONE_VFORK;
     let arguments = pointers(request.arguments);
-    let environment: [*const libc::c_char; 1] = [ptr::null()];
     let mut pidfd: RawFd = -1;
     let args = CloneArgs {
-        flags: u64::try_from(namespaces | libc::CLONE_PIDFD).map_err(io::Error::other)? | CLONE_INTO_CGROUP,
+        flags: u64::try_from(flags).map_err(io::Error::other)? | CLONE_INTO_CGROUP,
         pidfd: ptr::from_mut(&mut pidfd) as u64,
         exit_signal: u64::try_from(libc::SIGCHLD).map_err(io::Error::other)?,
         cgroup: u64::try_from(request.cgroup.as_raw_fd()).map_err(io::Error::other)?,
         ..CloneArgs::default()
     };
-    // SAFETY: without CLONE_VM the child has its own copy of this address space; until it executes or exits it
-    // makes only the system calls below, on memory that was prepared before the call. The kernel writes the
-    // pidfd into `pidfd` in the parent, which outlives the call.
-    let pid =
-        check(unsafe { libc::syscall(libc::SYS_clone3, ptr::from_ref(&args), size_of::<CloneArgs>()) })?;
-    if pid == 0 {
-        // SAFETY: in the child; see above. The pointers are NUL-terminated strings and null-terminated arrays.
-        unsafe {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
-            for fd in request.inherited {
-                libc::fcntl(*fd, libc::F_SETFD, 0);
-            }
-            libc::execve(request.program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-            let errno = *libc::__errno_location();
-            let [a, b, c, d] = errno.to_ne_bytes();
-            let message = [0u8, a, b, c, d];
-            libc::write(request.report.as_raw_fd(), message.as_ptr().cast(), message.len());
-            libc::_exit(125);
-        }
-    }
+    let program = Executing {
+        program: request.program.as_ptr(),
+        arguments: arguments.as_ptr(),
+        inherited: request.inherited,
+        report: request.report.as_raw_fd(),
+    };
+    let stack = Stack::new();
+    // A handler must not run in the child, on the memory it shares. The launcher sets its own mask.
+    let before = super::signal::SignalSet::ALL.block()?;
+    // SAFETY: this thread sleeps until the child has executed or exited, so everything the child reads outlives
+    // it, and `execute_in_child` makes system calls only. The kernel writes the pidfd into `pidfd`.
+    let pid = check(unsafe { stack.clone_onto(args, execute_in_child, ptr::from_ref(&program).cast()) });
+    before.set()?;
+    let pid = pid?;
     // SAFETY: the kernel stored a new descriptor there because of CLONE_PIDFD.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
     Ok(Spawned {
         pid: u32::try_from(pid).map_err(io::Error::other)?,
         pidfd,
     })
+}
+
+/// What the child of [`spawn`] needs.
+struct Executing<'a> {
+    program: *const libc::c_char,
+    arguments: *const *const libc::c_char,
+    inherited: &'a [RawFd],
+    report: RawFd,
+}
+
+/// The child's part of [`spawn`].
+unsafe extern "C" fn execute_in_child(argument: *const libc::c_void) -> ! {
+    // SAFETY: `spawn` passes a pointer to an `Executing`, whose pointers are NUL-terminated strings and
+    // null-terminated arrays; all of it outlives the call, because the parent sleeps.
+    unsafe {
+        let this = &*argument.cast::<Executing<'_>>();
+        let environment: [*const libc::c_char; 1] = [ptr::null()];
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        for fd in this.inherited {
+            libc::fcntl(*fd, libc::F_SETFD, 0);
+        }
+        libc::execve(this.program, this.arguments, environment.as_ptr());
+        let [a, b, c, d] = (*libc::__errno_location()).to_ne_bytes();
+        let message = [0u8, a, b, c, d];
+        libc::write(this.report, message.as_ptr().cast(), message.len());
+        libc::_exit(125);
+    }
+}
+
+/// Memory for a child's calls.
+struct Stack(Vec<u128>);
+
+impl Stack {
+    /// In 16-byte units, which is also the alignment a stack needs.
+    const LEN: usize = 4096;
+
+    fn new() -> Self {
+        Self(Vec::with_capacity(Self::LEN))
+    }
+
+    /// clone3(2) with this stack: the child calls `child(argument)` on it and never comes back here.
+    ///
+    /// # Safety
+    /// With `CLONE_VM` the child must touch only what outlives it, and the stack must too. `child` must not
+    /// return or unwind.
+    unsafe fn clone_onto(
+        &self,
+        mut args: CloneArgs,
+        child: unsafe extern "C" fn(*const libc::c_void) -> !,
+        argument: *const libc::c_void,
+    ) -> libc::c_long {
+        args.stack = self.0.as_ptr() as u64;
+        args.stack_size = (Self::LEN * size_of::<u128>()) as u64;
+        let mut result: libc::c_long;
+        // SAFETY: clone3 reads `args`, whose size is told. In the parent only the result and the registers that a
+        // system call clobbers change. The child starts behind the system call with its own stack pointer, and
+        // leaves for `child` without using this frame.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            std::arch::asm!(
+                "syscall",
+                "test rax, rax",
+                "jnz 2f",
+                "xor ebp, ebp",
+                "mov rdi, r12",
+                "call r13",
+                "ud2",
+                "2:",
+                inlateout("rax") libc::SYS_clone3 => result,
+                in("rdi") ptr::from_ref(&args),
+                in("rsi") size_of::<CloneArgs>(),
+                in("r12") argument,
+                in("r13") child,
+                lateout("rcx") _,
+                lateout("r11") _,
+            );
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            std::arch::asm!(
+                "svc 0",
+                "cbnz x0, 2f",
+                "mov x29, xzr",
+                "mov x0, x20",
+                "blr x21",
+                "brk 1",
+                "2:",
+                inlateout("x0") ptr::from_ref(&args) => result,
+                in("x1") size_of::<CloneArgs>(),
+                in("x8") libc::SYS_clone3,
+                in("x20") argument,
+                in("x21") child,
+            );
+        }
+        if result < 0 {
+            // SAFETY: the C library's own thread-local variable.
+            unsafe { *libc::__errno_location() = i32::try_from(-result).unwrap_or(libc::EINVAL) };
+            result = -1;
+        }
+        result
+    }
 }
 
 /// fork(2). Returns the child's id in the parent and nothing in the child.
@@ -103,24 +207,47 @@ pub(crate) fn fork() -> io::Result<Option<rustix::process::Pid>> {
     ))
 }
 
-/// A child in a new user namespace that waits to be killed; its `/proc/PID/ns/user` can be mapped and opened.
-pub(crate) fn fork_into_user_namespace() -> io::Result<rustix::process::Pid> {
-    let args = CloneArgs {
-        flags: u64::try_from(libc::CLONE_NEWUSER).map_err(io::Error::other)?,
-        exit_signal: u64::try_from(libc::SIGCHLD).map_err(io::Error::other)?,
-        ..CloneArgs::default()
-    };
-    // SAFETY: as in `spawn`; the child only waits.
-    let pid =
-        check(unsafe { libc::syscall(libc::SYS_clone3, ptr::from_ref(&args), size_of::<CloneArgs>()) })?;
-    if pid == 0 {
-        loop {
-            // SAFETY: takes no argument.
-            unsafe { libc::pause() };
-        }
+/// A child in a new user namespace that does nothing; its `/proc/PID/ns/user` can be mapped and opened.
+pub(crate) struct NamespaceHolder {
+    pid: rustix::process::Pid,
+    _stack: Stack,
+}
+
+impl NamespaceHolder {
+    pub(crate) fn new() -> io::Result<Self> {
+        let args = CloneArgs {
+            flags: u64::try_from(libc::CLONE_NEWUSER | libc::CLONE_VM).map_err(io::Error::other)?,
+            exit_signal: u64::try_from(libc::SIGCHLD).map_err(io::Error::other)?,
+            ..CloneArgs::default()
+        };
+        let stack = Stack::new();
+        // SAFETY: the child only sleeps on its stack, which is freed after the child was killed and reaped. It
+        // shares no signal handler but those of the Rust runtime, for faults that it cannot make.
+        let pid = check(unsafe { stack.clone_onto(args, sleep_in_child, ptr::null()) })?;
+        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).map_err(io::Error::other)?);
+        let pid = pid.ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))?;
+        Ok(Self { pid, _stack: stack })
     }
-    rustix::process::Pid::from_raw(i32::try_from(pid).map_err(io::Error::other)?)
-        .ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))
+
+    pub(crate) const fn pid(&self) -> rustix::process::Pid {
+        self.pid
+    }
+}
+
+impl Drop for NamespaceHolder {
+    fn drop(&mut self) {
+        // Neither can fail for a child that exists and was not waited for.
+        let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
+        let _ = rustix::process::waitpid(Some(self.pid), rustix::process::WaitOptions::empty());
+    }
+}
+
+/// The child's part of [`NamespaceHolder`].
+unsafe extern "C" fn sleep_in_child(_: *const libc::c_void) -> ! {
+    loop {
+        // SAFETY: takes no argument.
+        unsafe { libc::pause() };
+    }
 }
 
 /// Makes this process's cgroup the root of its cgroup namespace.

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use artifact::filesystem::{LandlockRule, path};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
@@ -24,50 +25,71 @@ const DIRECTORY_BYTES: u64 = 65_536;
 const SHM_BYTES: u64 = 64 << 20;
 
 /// The host's device nodes, cloned before their mount is sealed against devices.
+///
+/// Only what some rule grants is really there. The rest is an empty place of that name, so that it is Landlock
+/// that refuses, and records, whoever asks for it.
 #[derive(Debug)]
 pub(super) struct Devices {
     nodes: Vec<(&'static str, OwnedFd)>,
+    terminals: bool,
+    memory: bool,
 }
 
 impl Devices {
-    pub(super) fn open() -> io::Result<Self> {
+    pub(super) fn open(rules: &[LandlockRule]) -> io::Result<Self> {
+        let granted = |path: &str| {
+            let about =
+                |rule: &LandlockRule| path::covers(&rule.path, path) || path::covers(path, &rule.path);
+            rules.iter().any(about)
+        };
         let nodes = HARMLESS
             .into_iter()
-            .map(|name| {
-                let clone = clone_of(open_exactly(&format!("/dev/{name}"))?.as_fd())?;
-                sys::mount::add_attributes(clone.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
+            .map(|name| (name, format!("/dev/{name}")))
+            .filter(|(_, path)| granted(path))
+            .map(|(name, path)| {
+                let clone = clone_of(open_exactly(&path)?.as_fd())?;
+                sys::mount::add_attributes_here(clone.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
                 Ok((name, clone))
             })
             .collect::<io::Result<Vec<_>>>()?;
-        Ok(Self { nodes })
+        let terminals = granted("/dev/pts") || granted("/dev/ptmx");
+        Ok(Self {
+            nodes,
+            terminals,
+            memory: granted("/dev/shm"),
+        })
     }
 
     /// Puts the directory over `path` and fills it.
-    pub(super) fn attach(&self, path: &str) -> io::Result<()> {
+    pub(super) fn attach(&self, path: &str, attributes: u64) -> io::Result<()> {
         let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         let root = private::mount_tmpfs(DIRECTORY_BYTES, 0o755, quiet)?;
-        for (target, link) in LINKS.map(|(link, target)| (target, link)) {
+        for (link, target) in LINKS {
             rustix::fs::symlinkat(target, &root, link)?;
         }
-        for (name, _) in &self.nodes {
-            rustix::fs::openat(
-                &root,
-                *name,
-                OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
-                Mode::empty(),
-            )?;
+        for name in HARMLESS {
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+            let place = rustix::fs::openat(&root, name, flags, Mode::empty())?;
+            if !self.nodes.iter().any(|(granted, _)| *granted == name) {
+                // Its mode is not to refuse before Landlock does.
+                rustix::fs::fchmod(&place, Mode::from_raw_mode(0o666))?;
+            }
         }
         for name in ["pts", "shm"] {
             rustix::fs::mkdirat(&root, name, Mode::from_raw_mode(0o755))?;
         }
         super::attach(root.as_fd(), path)?;
         for (name, clone) in &self.nodes {
-            attach_at(clone.as_fd(), self::child(&root, name)?.as_fd())?;
+            attach_at(clone.as_fd(), child(&root, name)?.as_fd())?;
         }
-        attach_at(terminals(quiet)?.as_fd(), child(&root, "pts")?.as_fd())?;
-        let shm = private::mount_tmpfs(SHM_BYTES, 0o1777, quiet | MountAttrFlags::MOUNT_ATTR_NODEV)?;
-        attach_at(shm.as_fd(), child(&root, "shm")?.as_fd())?;
-        sys::mount::add_attributes_here(root.as_fd(), sys::mount::RDONLY)
+        if self.terminals {
+            attach_at(terminals(quiet)?.as_fd(), child(&root, "pts")?.as_fd())?;
+        }
+        if self.memory {
+            let shm = private::mount_tmpfs(SHM_BYTES, 0o1777, quiet | MountAttrFlags::MOUNT_ATTR_NODEV)?;
+            attach_at(shm.as_fd(), child(&root, "shm")?.as_fd())?;
+        }
+        sys::mount::add_attributes_here(root.as_fd(), attributes)
     }
 }
 

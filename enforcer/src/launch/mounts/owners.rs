@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Signal, WaitOptions};
 
 use super::write_at;
 use crate::sys;
@@ -49,15 +48,8 @@ impl<'a> Owners<'a> {
 }
 
 fn make(proc: BorrowedFd<'_>, mapping: Mapping) -> io::Result<OwnedFd> {
-    let holder = sys::process::fork_into_user_namespace()?;
-    let namespace = map(proc, holder, mapping);
-    rustix::process::kill_process(holder, Signal::KILL)?;
-    rustix::process::waitpid(Some(holder), WaitOptions::empty())?;
-    namespace
-}
-
-fn map(proc: BorrowedFd<'_>, holder: rustix::process::Pid, mapping: Mapping) -> io::Result<OwnedFd> {
-    let pid = holder.as_raw_pid();
+    let holder = sys::process::NamespaceHolder::new()?;
+    let pid = holder.pid().as_raw_pid();
     write_at(
         proc,
         &format!("{pid}/uid_map"),
