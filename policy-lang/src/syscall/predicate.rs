@@ -143,7 +143,38 @@ enum So {
     Greater,
 }
 
+/// An equality leaves one value to try, and a value that satisfies everything settles it; most questions are of these
+/// kinds. The rest reads the bits from the top.
 fn satisfiable_register(conditions: &[Condition], bits: Bits) -> Proof {
+    let cut = |value: u64, width: Width| {
+        let unseen = 64u32.saturating_sub(bits(width));
+        value
+            .checked_shl(unseen)
+            .and_then(|high| high.checked_shr(unseen))
+            .unwrap_or(0)
+    };
+    let all_hold = |value: u64| {
+        conditions
+            .iter()
+            .all(|condition| condition.comparison.holds(cut(value, condition.width)))
+    };
+    let sees_most = |condition: &Condition| conditions.iter().all(|other| other.width <= condition.width);
+    for condition in conditions {
+        let (operand, _) = condition.comparison.operand();
+        if matches!(condition.comparison, Comparison::Equal(_)) && sees_most(condition) {
+            return all_hold(operand).into();
+        }
+        if [operand, operand.wrapping_add(1), operand.wrapping_sub(1), 0]
+            .into_iter()
+            .any(all_hold)
+        {
+            return Proof::Holds;
+        }
+    }
+    read_from_the_top(conditions, bits)
+}
+
+fn read_from_the_top(conditions: &[Condition], bits: Bits) -> Proof {
     // A narrow comparison does not see the high bits; an operand that has some is above every value.
     let start: Vec<So> = conditions
         .iter()

@@ -229,13 +229,27 @@ fn a_contradiction_is_empty_and_inside_everything() {
 #[test]
 fn a_conjunction_that_is_too_hard_is_undecided_rather_than_wrong() {
     // Thirty pairs of bits of which not both may be set: two to the thirty states would be kept.
+    let pairs = (0..30).map(|bit| 1 << (63 - bit) | 1 << bit);
+    let mut comparisons: Vec<_> = pairs
+        .map(|mask| Comparison::MaskedNotEqual { mask, value: mask })
+        .collect();
+    // And no value near an operand, nor zero, is in it.
+    let (middle, lowest, low) = (0b11 << 31, 0b11, (1 << 30) - 1);
+    comparisons.push(Comparison::MaskedEqual {
+        mask: middle,
+        value: middle,
+    });
+    comparisons.push(Comparison::MaskedEqual {
+        mask: lowest,
+        value: 0,
+    });
+    comparisons.push(Comparison::MaskedNotEqual { mask: low, value: 0 });
     let mut hard = SyscallSet::call("brk").unwrap();
-    for bit in 0..30 {
-        let mask = 1 << (63 - bit) | 1 << bit;
+    for comparison in comparisons {
         hard = hard.with(Condition {
             argument: 0,
             width: Width::Bits64,
-            comparison: Comparison::MaskedNotEqual { mask, value: mask },
+            comparison,
         });
     }
     assert_eq!(hard.is_empty(), Proof::Undecided);
