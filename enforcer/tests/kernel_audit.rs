@@ -43,7 +43,7 @@ fn a_refused_file_arrives_with_its_path_rule_and_process() {
             .arg(&path)
             .stderr(Stdio::null()),
     );
-    recording.evidence.launched(child.id());
+    recording.adopt(&child);
     assert!(!child.wait().unwrap().success());
 
     let (lines, receipt) = recording.finish();
@@ -75,7 +75,7 @@ fn a_refused_call_arrives_with_its_name_rule_and_process() {
         libc::SYS_ptrace
     );
     let mut child = spawn(perl(&format!("use Errno; {script}")).arg("a secret argument"));
-    recording.evidence.launched(child.id());
+    recording.adopt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(7));
 
     let (lines, receipt) = recording.finish();
@@ -119,7 +119,7 @@ fn refused_ports_signals_and_domains_of_the_runs_own_are_told_apart() {
         restrict = libc::SYS_landlock_restrict_self,
     );
     let mut child = spawn(&mut perl(&script));
-    recording.evidence.launched(child.id());
+    recording.adopt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 
     let (lines, receipt) = recording.finish();
@@ -141,6 +141,7 @@ fn refused_ports_signals_and_domains_of_the_runs_own_are_told_apart() {
         files[0]["rule"].is_null(),
         "a domain of the run's own decides nothing for the policy"
     );
+    assert_eq!(network[0]["process"]["ancestry"][0]["comm"], "remit-launch");
     let of_policy = lines
         .iter()
         .filter(|line| line["effect"] == "deny" && !line["rule"].is_null())
@@ -162,7 +163,7 @@ fn a_burst_of_twenty_thousand_refusals_arrives_or_is_counted() {
         path.display()
     );
     let mut child = spawn(&mut perl(&script));
-    recording.evidence.launched(child.id());
+    recording.adopt(&child);
     let mut batch = Batch::default();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {

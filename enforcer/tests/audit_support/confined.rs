@@ -15,6 +15,7 @@ use artifact::seccomp::{Architecture, Refusal, SeccompFilter};
 use artifact::{Artifact, Effect, PolicyIdentity, RuleId, RuleRecord};
 use enforcer::Instance;
 use enforcer::audit::AuditStream;
+use enforcer::bpf::{CgroupId, ProcessStamp, Record};
 use enforcer::event::{Receipt, RunId};
 use enforcer::evidence::{Evidence, RunInfo};
 use enforcer::sink::{JsonLines, Sinks};
@@ -70,6 +71,25 @@ impl Recording {
             _folder: folder,
             path,
         }
+    }
+
+    /// Takes the test for the launcher and `child` for what it forked, as the ring would say.
+    pub fn adopt(&mut self, child: &Child) {
+        let launcher = std::process::id();
+        self.evidence.launched(launcher);
+        let process = ProcessStamp {
+            time_ns: 0,
+            cgroup: CgroupId(0),
+            pid: launcher,
+            tid: launcher,
+            uid: 0,
+            comm: String::new(),
+        };
+        let record = Record::Fork {
+            process,
+            child: child.id(),
+        };
+        self.evidence.on_ring(Ok(record)).unwrap();
     }
 
     /// Settles, ends the run, and returns the lines and the receipt.
