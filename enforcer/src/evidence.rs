@@ -215,12 +215,7 @@ impl Evidence {
     /// # Errors
     /// As for [`Evidence::started`].
     pub fn on_mask(&mut self, refused: &crate::mask::Refused) -> Result<(), SinkError> {
-        use artifact::filesystem::FileAccess;
-        let access = if refused.write {
-            FileAccess::Write
-        } else {
-            FileAccess::Read
-        };
+        let access = refused.access;
         let (effect, rule) = self.rules.file(&self.artifact, access, refused.path.as_bytes());
         let process = self.processes.of_thread(refused.tid, refused.uid);
         let path = Text::from(refused.path.as_str());

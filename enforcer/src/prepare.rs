@@ -3,6 +3,7 @@
 pub(crate) mod environment;
 mod links;
 mod nodes;
+mod specials;
 mod view;
 
 use std::ffi::OsString;
@@ -54,8 +55,13 @@ pub enum PrepareError {
 /// When a path that a rule names is missing or has become a symbolic link, when a glob matches too much, or when
 /// a hard link would undo a rule.
 pub(crate) fn files(artifact: &Artifact, ids: Ids, recorded_masks: bool) -> Result<Prepared, PrepareError> {
-    let found = nodes::collect(artifact)?;
-    let tree = regions(&artifact.filesystem, &found.nodes);
+    let mut found = nodes::collect(artifact)?;
+    let mut tree = regions(&artifact.filesystem, &found.nodes);
+    let specials = specials::in_read_only_places(artifact, &tree)?;
+    if !specials.is_empty() {
+        found.nodes.extend(specials);
+        tree = regions(&artifact.filesystem, &found.nodes);
+    }
     let mut degraded = found.degraded;
     degraded.extend(links::audit(artifact, &tree, &found.nodes)?);
     let view = view::lay_out(&tree, ids, recorded_masks);

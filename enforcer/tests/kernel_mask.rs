@@ -3,6 +3,7 @@
     unsafe_code,
     reason = "unshare(2) has no safe wrapper that covers a thread's file-system context"
 )]
+#![allow(clippy::indexing_slicing, reason = "a panic here is a failed test")]
 
 use std::fs;
 use std::io::{Read, Write};
@@ -23,11 +24,12 @@ fn serve_in_background(tree: MaskTree, device: fs::File) -> mpsc::Receiver<Refus
         let mut buffer = vec![0; 16_384];
         while let Ok(len) = device.read(&mut buffer) {
             let served = serve(&tree, &buffer[..len]);
-            if let Some(reply) = served.reply {
-                let _ = device.write(&reply);
-            }
+            // Before the answer, so that it is there when the test goes on.
             if let Some(refused) = served.refused {
                 let _ = send.send(refused);
+            }
+            if let Some(reply) = served.reply {
+                let _ = device.write(&reply);
             }
         }
     });

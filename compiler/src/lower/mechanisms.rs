@@ -5,6 +5,7 @@
 //! it need a mechanism of its own.
 
 use artifact::rule::{Lowering, Mechanism, Need};
+use policy_lang::inclusion::Proof;
 use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{Effect, FileAccess, Identity, Policy, Protocol, Resource, Rule, Subject, Verb};
 use policy_lang::syscall::{Architecture, SyscallSet, table};
@@ -43,12 +44,34 @@ impl Context<'_> {
 
     fn file(&self, rule: &Rule, accesses: &[FileAccess], targets: &[PathPattern]) -> Vec<Lowering> {
         let mut lowering = match rule.effect {
-            Effect::Allow | Effect::Ask => granted(accesses),
+            Effect::Allow | Effect::Ask => self.granted(accesses, targets),
             Effect::Deny | Effect::Forbid => self.refused(accesses, targets),
         };
         if let Some(gap) = self.created_later(rule.effect, targets) {
             for mechanism in &mut lowering {
                 mechanism.gap = Some(gap.clone());
+            }
+        }
+        lowering
+    }
+
+    fn granted(&self, accesses: &[FileAccess], targets: &[PathPattern]) -> Vec<Lowering> {
+        let mut lowering = granted(accesses);
+        let reads = |target: &PathPattern| {
+            self.policy.rules.iter().any(|rule| match &rule.subject {
+                Subject::File { accesses, targets } => {
+                    rule.effect == Effect::Allow
+                        && accesses.contains(&FileAccess::Read)
+                        && targets.iter().any(|outer| outer.includes(target) == Proof::Holds)
+                }
+                _ => false,
+            })
+        };
+        if accesses.contains(&FileAccess::Execute) && !targets.iter().all(reads) {
+            let note =
+                "the kernel reads what it starts: where read is not allowed too, nothing can be started";
+            for mechanism in &mut lowering {
+                mechanism.note = Some(note.to_owned());
             }
         }
         lowering

@@ -25,10 +25,8 @@ pub(crate) fn mount() -> io::Result<(OwnedFd, OwnedFd)> {
     }
     rustix::mount::fsconfig_set_flag(context.as_fd(), "allow_other")?;
     rustix::mount::fsconfig_create(context.as_fd())?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC
-        | MountAttrFlags::MOUNT_ATTR_RDONLY;
+    // Neither read-only nor `noexec`: those would refuse first, and nobody would hear of it.
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     let mount = rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
     Ok((device, mount))
 }

@@ -1,5 +1,7 @@
 //! One request in, at most one answer out.
 
+use artifact::filesystem::FileAccess;
+
 use super::tree::{MaskKind, MaskTree, NodeId};
 
 /// A look at a hidden path that was refused.
@@ -11,8 +13,9 @@ pub struct Refused {
     pub tid: u32,
     /// Its file-system user id.
     pub uid: u32,
-    /// Whether it meant to change something.
-    pub write: bool,
+    /// What was meant, as far as the kernel says. A name is looked up before anything is done to it, so below a
+    /// masked directory this is [`FileAccess::Read`] whatever was to follow.
+    pub access: FileAccess,
 }
 
 /// The outcome of one request.
@@ -37,6 +40,7 @@ mod opcode {
     pub(super) const RMDIR: u32 = 11;
     pub(super) const RENAME: u32 = 12;
     pub(super) const LINK: u32 = 13;
+    pub(super) const OPEN: u32 = 14;
     pub(super) const STATFS: u32 = 17;
     pub(super) const SETXATTR: u32 = 21;
     pub(super) const GETXATTR: u32 = 22;
@@ -55,6 +59,11 @@ mod opcode {
 const EACCES: i32 = 13;
 const ENOSYS: i32 = 38;
 const EPROTO: i32 = 71;
+
+/// `O_ACCMODE`.
+const ACCESS_MODE: u32 = 3;
+/// `__FMODE_EXEC`, with which the kernel opens a program to start.
+const FOR_EXECUTION: u32 = 0x20;
 
 /// Seconds the kernel may cache what never changes.
 const CACHE_SECONDS: u64 = 86_400;
@@ -97,9 +106,10 @@ pub fn serve(tree: &MaskTree, bytes: &[u8]) -> Served {
         | opcode::RENAME
         | opcode::RENAME2
         | opcode::LINK
-        | opcode::CREATE => refuse(tree, &request, None, true),
-        opcode::ACCESS => refuse(tree, &request, None, access_mask(request.body) & 2 != 0),
-        _ => refuse(tree, &request, None, false),
+        | opcode::CREATE => refuse(tree, &request, None, FileAccess::Write),
+        opcode::ACCESS => refuse(tree, &request, None, asked_for(request.body)),
+        opcode::OPEN => refuse(tree, &request, None, opened_for(request.body)),
+        _ => refuse(tree, &request, None, FileAccess::Read),
     }
 }
 
@@ -110,11 +120,16 @@ fn lookup(tree: &MaskTree, request: &Request<'_>) -> Served {
         .and_then(|name| tree.child(request.node, name));
     match known.and_then(|node| tree.kind(node).map(|kind| (node, kind))) {
         Some((node, kind)) => only(reply(request, 0, &entry_out(node, kind))),
-        None => refuse(tree, request, Some(&String::from_utf8_lossy(name)), false),
+        None => refuse(
+            tree,
+            request,
+            Some(&String::from_utf8_lossy(name)),
+            FileAccess::Read,
+        ),
     }
 }
 
-fn refuse(tree: &MaskTree, request: &Request<'_>, name: Option<&str>, write: bool) -> Served {
+fn refuse(tree: &MaskTree, request: &Request<'_>, name: Option<&str>, access: FileAccess) -> Served {
     let path = tree.path(request.node, name);
     Served {
         reply: Some(reply(request, -EACCES, &[])),
@@ -122,7 +137,7 @@ fn refuse(tree: &MaskTree, request: &Request<'_>, name: Option<&str>, write: boo
             path,
             tid: request.tid,
             uid: request.uid,
-            write,
+            access,
         }),
     }
 }
@@ -193,11 +208,12 @@ fn attr_out(node: NodeId, kind: MaskKind) -> Vec<u8> {
     out
 }
 
-/// `struct fuse_attr`: owned by root, no permission bits.
+/// `struct fuse_attr`: owned by root. A file looks like a program, since otherwise the kernel would refuse to start it
+/// without asking here, and nothing would be recorded.
 fn attr(node: NodeId, kind: MaskKind) -> Vec<u8> {
     let mode: u32 = match kind {
         MaskKind::Directory => 0o040_000,
-        MaskKind::File => 0o100_000,
+        MaskKind::File => 0o100_111,
     };
     let mut out = Vec::with_capacity(88);
     for field in [node.0, 0, 0, 0, 0, 0] {
@@ -209,8 +225,22 @@ fn attr(node: NodeId, kind: MaskKind) -> Vec<u8> {
     out
 }
 
-fn access_mask(body: &[u8]) -> u32 {
-    u32_at(body, 0).unwrap_or(0)
+/// `struct fuse_access_in`: a mask of `R_OK`, `W_OK`, `X_OK`.
+fn asked_for(body: &[u8]) -> FileAccess {
+    match u32_at(body, 0).unwrap_or(0) {
+        mask if mask & 2 != 0 => FileAccess::Write,
+        mask if mask & 1 != 0 => FileAccess::Execute,
+        _ => FileAccess::Read,
+    }
+}
+
+/// `struct fuse_open_in`: flags of open(2).
+fn opened_for(body: &[u8]) -> FileAccess {
+    match u32_at(body, 0).unwrap_or(0) {
+        flags if flags & FOR_EXECUTION != 0 => FileAccess::Execute,
+        flags if flags & ACCESS_MODE != 0 => FileAccess::Write,
+        _ => FileAccess::Read,
+    }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -258,8 +288,8 @@ mod tests {
         assert_eq!(error(&served), -EACCES);
         let refused = served.refused.unwrap();
         assert_eq!(
-            (refused.path.as_str(), refused.tid, refused.write),
-            ("/home/u/.ssh/id_ed25519", 4242, false)
+            (refused.path.as_str(), refused.tid, refused.access),
+            ("/home/u/.ssh/id_ed25519", 4242, FileAccess::Read)
         );
     }
 
@@ -280,7 +310,18 @@ mod tests {
         let mut tree = MaskTree::default();
         tree.add_mask("/p", MaskKind::Directory);
         let create = serve(&tree, &request(opcode::CREATE, 2, &[]));
-        assert_eq!((error(&create), create.refused.unwrap().write), (-EACCES, true));
+        let refused = create.refused.as_ref().unwrap();
+        assert_eq!((error(&create), refused.access), (-EACCES, FileAccess::Write));
+        for (flags, access) in [
+            (0, FileAccess::Read),
+            (1, FileAccess::Write),
+            (2, FileAccess::Write),
+            (FOR_EXECUTION, FileAccess::Execute),
+        ] {
+            let open = serve(&tree, &request(opcode::OPEN, 2, &u32::to_ne_bytes(flags)));
+            let refused = open.refused.as_ref().unwrap();
+            assert_eq!((error(&open), refused.access), (-EACCES, access));
+        }
         assert_eq!(error(&serve(&tree, &request(9_999, 2, &[]))), -EACCES);
     }
 

@@ -140,7 +140,7 @@ fn granted_names(
 
 /// Visits everything at and below a path, without following symbolic links or leaving its file system. A visitor
 /// that returns false is not shown what is below. Returns whether everything was visited.
-fn walk(start: &str, visit: &mut dyn FnMut(&str, &Metadata) -> bool) -> bool {
+pub(super) fn walk(start: &str, visit: &mut dyn FnMut(&str, &Metadata) -> bool) -> bool {
     let Ok(top) = fs::symlink_metadata(start) else {
         return true;
     };

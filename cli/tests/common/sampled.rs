@@ -1,0 +1,168 @@
+//! Accesses that are really made in a real run, and what the reference semantics says of them.
+#![allow(
+    dead_code,
+    clippy::panic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "tests; each binary uses a part"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use policy_lang::host::HostPaths;
+use policy_lang::policy::{Effect, Policy};
+use policy_lang::reference::{Access, Decision, decide};
+use policy_lang::{Inputs, SourceFile};
+use serde_json::Value;
+
+use crate::host::Host;
+use crate::remit;
+
+const PROBE: &str = include_str!("probe.py");
+
+/// `SplitMix64`: the samples of a seed are the same everywhere and for ever.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.bits() % u64::try_from(bound).expect("small")).expect("small")
+    }
+
+    /// True in `percent` of a hundred cases.
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+
+    /// Some of them, in their order; at least one.
+    pub(crate) fn some<'a, T>(&mut self, from: &'a [T]) -> Vec<&'a T> {
+        loop {
+            let chosen: Vec<&T> = from.iter().filter(|_| self.bits() & 1 == 1).collect();
+            if !chosen.is_empty() {
+                return chosen;
+            }
+        }
+    }
+}
+
+/// Calls `sample` for each of the seeds, or for those of `REMIT_SAMPLE_SEEDS` (`7` or `100-200`), and says which one
+/// failed.
+pub(crate) fn seeds(count: u64, mut sample: impl FnMut(u64)) {
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .expect("REMIT_SAMPLE_SEEDS is a number or a range")
+    };
+    let chosen = match std::env::var("REMIT_SAMPLE_SEEDS") {
+        Ok(range) => {
+            let (first, last) = range.split_once('-').unwrap_or((&range, &range));
+            number(first)..=number(last)
+        }
+        Err(_) => 1..=count,
+    };
+    for seed in chosen {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sample(seed)));
+        if let Err(panic) = caught {
+            eprintln!("repeat this with REMIT_SAMPLE_SEEDS={seed}");
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// The policy as `remit run` in the workspace understands it.
+pub(crate) fn resolved(host: &Host, path: &Path) -> Policy {
+    let mut source = policy_lang::host::load(path).expect("a policy");
+    source = SourceFile::new(&source.name, &source.text);
+    let inputs = Inputs {
+        parameters: std::collections::BTreeMap::new(),
+        home: "/root".to_owned(),
+        working_directory: host.work().display().to_string(),
+        paths: &HostPaths,
+    };
+    let parsed = policy_lang::parse(&source);
+    let ast = parsed.ast.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+    let resolved = policy_lang::resolve(&ast, &source, &inputs);
+    resolved
+        .policy
+        .unwrap_or_else(|| panic!("{:?}\n{}", resolved.diagnostics, source.text))
+}
+
+/// What the probe said of each access, in a run of its own within the policy.
+pub(crate) fn probe(host: &Host, policy: &Path, accesses: &[Value]) -> Vec<String> {
+    let events = host.beside("events.jsonl");
+    let _ = fs::remove_file(events);
+    let list = host.beside("accesses.json");
+    fs::write(&list, Value::from(accesses.to_vec()).to_string()).expect("written");
+    let mut command = host.remit_run(policy, &["/usr/bin/python3", "-ISc", PROBE]);
+    let outcome = remit::output(command.stdin(Stdio::from(fs::File::open(list).expect("the list"))));
+    let text = || fs::read_to_string(policy).unwrap_or_default();
+    assert_eq!(
+        outcome.code,
+        Some(0),
+        "{}\n{}\n{}",
+        outcome.stdout,
+        outcome.stderr,
+        text()
+    );
+    let said: Vec<String> = serde_json::from_str(&outcome.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", outcome.stdout, outcome.stderr));
+    assert_eq!(said.len(), accesses.len());
+    said
+}
+
+pub(crate) fn allows(policy: &Policy, access: &Access) -> bool {
+    decide(policy, access).effect == Effect::Allow
+}
+
+/// How an event says what was decided. What the kernel refuses although a rule allows it is refused by default.
+pub(crate) fn as_recorded(decision: Decision) -> (u64, &'static str) {
+    match decision.effect {
+        Effect::Allow => (0, "deny"),
+        Effect::Ask => (decision.rule.0.into(), "ask"),
+        Effect::Deny => (decision.rule.0.into(), "deny"),
+        Effect::Forbid => (decision.rule.0.into(), "forbid"),
+    }
+}
+
+pub(crate) fn recorded(event: &Value) -> (u64, &str) {
+    (
+        event["rule"]["id"].as_u64().expect("a rule"),
+        event["effect"].as_str().expect("an effect"),
+    )
+}
+
+/// Whatever disagrees, collected so that one failure shows all of it.
+#[derive(Default)]
+pub(crate) struct Disagreements(Vec<String>);
+
+impl Disagreements {
+    pub(crate) fn add(&mut self, what: String) {
+        self.0.push(what);
+    }
+
+    pub(crate) fn assert_none(&self, policy: &Path) {
+        assert!(
+            self.0.is_empty(),
+            "{}\n{} disagreements:\n{}",
+            fs::read_to_string(policy).unwrap_or_default(),
+            self.0.len(),
+            self.0.join("\n")
+        );
+    }
+}
