@@ -12,6 +12,7 @@ mod privileges;
 mod program;
 mod report;
 mod spec;
+mod start;
 mod stdio;
 
 use std::io;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 pub(crate) use report::Report;
 pub use report::{Failure, Step};
 pub(crate) use spec::{LaunchSpec, Mount, Rlimit, Source};
+pub(crate) use start::{Child, Waiting};
 
 use crate::sys;
 
@@ -45,11 +47,14 @@ pub fn requested() -> bool {
 /// The launcher's whole life. Call when [`requested`] and do nothing else.
 #[must_use]
 pub fn main() -> ExitCode {
-    let Some((report, spec)) = open_channels() else {
+    let Some((report, spec, go)) = open_channels() else {
         eprintln!("{ARGV0} is started by remit, not by hand");
         return ExitCode::from(EXIT_FAILURE);
     };
-    match spec.and_then(|spec| prepare(spec, &report)) {
+    let Some(told) = be_told(&report, spec, go).transpose() else {
+        return ExitCode::from(EXIT_FAILURE);
+    };
+    match told.and_then(|(spec, masks)| prepare(spec, masks, &report)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             let code = exit_code(&failure);
@@ -73,14 +78,12 @@ pub(crate) fn exit_code(failure: &Failure) -> u8 {
 /// What each step needs decides its place: mounts need the host's view and root, Landlock rules are opened in the
 /// finished tree, the identity changes while capabilities still allow it, and seccomp comes last because the
 /// policy's filter need not allow any of the calls before it.
-fn prepare(spec: LaunchSpec, report: &OwnedFd) -> Result<u8, Failure> {
+fn prepare(spec: LaunchSpec, masks: Option<OwnedFd>, report: &OwnedFd) -> Result<u8, Failure> {
     let step = |step: Step| move |error: io::Error| Failure::new(step, "", &error);
-    privileges::die_with_supervisor(report.as_fd()).map_err(step(Step::Start))?;
-
     spec.cgroups.iter().try_for_each(|path| join(path))?;
     // Only now the run's cgroup is this process's own, and so the root of the namespace.
     sys::process::unshare_cgroup().map_err(step(Step::Namespaces))?;
-    mounts::build(&spec)?;
+    mounts::build(&spec, masks)?;
     enter(&spec)?;
     let program = program::find(&spec)?;
     stdio::check()?;
@@ -101,18 +104,31 @@ fn prepare(spec: LaunchSpec, report: &OwnedFd) -> Result<u8, Failure> {
     })
 }
 
-/// The report pipe and the spec, whose numbers are the two arguments.
-fn open_channels() -> Option<(OwnedFd, Result<LaunchSpec, Failure>)> {
+/// Waits until the supervisor has written the spec. Nothing when it gave up.
+fn be_told(
+    report: &OwnedFd,
+    spec: OwnedFd,
+    go: OwnedFd,
+) -> Result<Option<(LaunchSpec, Option<OwnedFd>)>, Failure> {
+    let step = |step: Step| move |error: io::Error| Failure::new(step, "", &error);
+    privileges::die_with_supervisor(report.as_fd()).map_err(step(Step::Start))?;
+    let Some(masks) = start::wait(go.as_fd()).map_err(step(Step::Spec))? else {
+        return Ok(None);
+    };
+    let spec = LaunchSpec::read(spec).map_err(step(Step::Spec))?;
+    Ok(Some((spec, masks)))
+}
+
+/// The report pipe, the spec and the socket that says when the spec is there: their numbers are the arguments.
+fn open_channels() -> Option<(OwnedFd, OwnedFd, OwnedFd)> {
     let mut numbers = std::env::args().skip(1).map(|number| number.parse::<i32>());
-    let (report, memfd) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    if report < 3 || memfd < 3 || report == memfd {
+    let mut channel = || numbers.next()?.ok().filter(|number| *number > 2);
+    let (report, spec, go) = (channel()?, channel()?, channel()?);
+    if report == spec || spec == go || go == report {
         return None;
     }
-    let report = sys::process::inherit(report).ok()?;
-    let spec = sys::process::inherit(memfd)
-        .and_then(LaunchSpec::read)
-        .map_err(|error| Failure::new(Step::Spec, "", &error));
-    Some((report, spec))
+    let inherit = |number| sys::process::inherit(number).ok();
+    Some((inherit(report)?, inherit(spec)?, inherit(go)?))
 }
 
 fn join(cgroup: &str) -> Result<(), Failure> {

@@ -74,7 +74,7 @@ pub(crate) fn files(artifact: &Artifact, ids: Ids, recorded_masks: bool) -> Resu
     })
 }
 
-/// Puts the launcher's instructions together. Descriptor numbers are filled in by the caller.
+/// Puts the launcher's instructions together.
 pub(crate) fn spec(
     admitted: &Admitted,
     prepared: &Prepared,
@@ -86,8 +86,6 @@ pub(crate) fn spec(
 ) -> LaunchSpec {
     let artifact = admitted.artifact();
     LaunchSpec {
-        report: -1,
-        masks: None,
         cgroups: Vec::new(),
         base_attributes: prepared.base_attributes,
         mounts: prepared.mounts.clone(),

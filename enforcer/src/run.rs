@@ -3,7 +3,7 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::event::{Receipt, RunId, RunStarted, Text};
 use crate::evidence::{Evidence, RunInfo};
 use crate::identity::{self, DynamicId};
 use crate::instance::{Instance, InstanceError};
-use crate::launch::{ARGV0, EXIT_FAILURE, EXIT_WALL, Failure, LaunchSpec, Step, exit_code};
+use crate::launch::{EXIT_FAILURE, EXIT_WALL, Failure, LaunchSpec, Step, Waiting, exit_code};
 use crate::mask;
 use crate::observe::{ObserveError, Observer};
 use crate::prepare::{self, Ids, PrepareError, Prepared};
@@ -30,7 +30,7 @@ use crate::record::RunRecord;
 use crate::recovery::RecoveryError;
 use crate::sink::{SinkError, Sinks};
 use crate::supervise::{BlockedSignals, Ended, Live, SuperviseError, supervise};
-use crate::{limits, recovery, sys};
+use crate::{limits, recovery};
 
 /// Who asked for the run, and what the run may inherit from them.
 #[derive(Debug, Clone)]
@@ -217,15 +217,20 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         record: Some(record),
     };
 
-    let (ids, _dynamic) = identity(&admitted, &caller)?;
-    let prepared = prepare::files(&artifact, ids, admitted.capabilities().has(Capability::Fuse))?;
+    let signals = BlockedSignals::block().map_err(host("block signals"))?;
     let plan = limits::plan(&artifact.process.limits, &instance);
-    let audit = AuditStream::open(&instance)?;
+    // Programs are only ever attached above cgroups that are empty.
     let programs = bpf::Host::open_or_load(&instance)?;
     let (cgroup, joined) = parts
         .cgroups
         .create(&instance, &plan)
         .map_err(host("create the run's cgroups"))?;
+    // From here on it starts by itself, and waits to be told what to do.
+    let waiting = start(&launcher, &cgroup)?;
+
+    let (ids, _dynamic) = identity(&admitted, &caller)?;
+    let prepared = prepare::files(&artifact, ids, admitted.capabilities().has(Capability::Fuse))?;
+    let audit = AuditStream::open(&instance)?;
     let id = cgroup.metadata().map_err(host("read the cgroup's id"))?.ino();
     // Who is whose child is needed to attribute refusals, also where it is not itself recorded.
     let wanted = RecordOptions {
@@ -257,7 +262,6 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
     )
     .map_err(ObserveError::from)?;
 
-    let signals = BlockedSignals::block().map_err(host("block signals"))?;
     let mut spec = prepare::spec(
         &admitted,
         &prepared,
@@ -278,8 +282,8 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         .build()
         .map_err(host("start the supervisor's event loop"))?;
     let supervised = runtime.block_on(async {
-        let (live, pid) = launch(spec, prepared, &launcher, &cgroup, &parts.cgroups, wall)?;
-        observer.evidence.launched(pid);
+        observer.evidence.launched(waiting.child.pid);
+        let live = launch(waiting, &spec, prepared, &parts.cgroups, wall)?;
         Ok::<_, RunError>(supervise(live, &mut observer).await?)
     });
     // Whatever happened, nothing of the run lives on, and what it did is on record.
@@ -363,53 +367,37 @@ fn announce(
 }
 
 /// Starts the launcher in the run's cgroup.
+fn start(launcher: &Path, cgroup: &File) -> Result<Waiting, RunError> {
+    let program = CString::new(launcher.as_os_str().as_bytes())
+        .map_err(|error| host("name the launcher")(error.into()))?;
+    Waiting::start(&program, cgroup.as_fd()).map_err(host("start the launcher"))
+}
+
+/// Lets the launcher go.
 fn launch(
-    mut spec: LaunchSpec,
+    waiting: Waiting,
+    spec: &LaunchSpec,
     prepared: Prepared,
-    launcher: &Path,
-    cgroup: &File,
     cgroups: &RunCgroups,
     wall: Option<Duration>,
-) -> Result<(Live, u32), RunError> {
-    let flags = rustix::pipe::PipeFlags::CLOEXEC;
-    let (report, launcher_end) =
-        rustix::pipe::pipe_with(flags).map_err(|error| host("make a pipe")(error.into()))?;
+) -> Result<Live, RunError> {
     let masks = if prepared.masks.is_empty() {
         None
     } else {
-        Some(mask::mount().map_err(host(
-            "mount the file system that hides denied paths (is /dev/fuse there?)",
-        ))?)
+        let what = "mount the file system that hides denied paths (is /dev/fuse there?)";
+        Some(mask::mount().map_err(host(what))?)
     };
-    spec.report = launcher_end.as_raw_fd();
-    spec.masks = masks.as_ref().map(|(_, mount)| mount.as_raw_fd());
-    let memfd = spec.seal().map_err(host("write the launch spec"))?;
-    let argument = |number: i32| CString::new(number.to_string()).unwrap_or_default();
-    let program = CString::new(launcher.as_os_str().as_bytes())
-        .map_err(|_| host("name the launcher")(io::Error::from_raw_os_error(libc::EINVAL)))?;
-    let arguments = [
-        CString::new(ARGV0).unwrap_or_default(),
-        argument(spec.report),
-        argument(memfd.as_raw_fd()),
-    ];
-    let mut inherited = vec![spec.report, memfd.as_raw_fd()];
-    inherited.extend(spec.masks);
-    let spawned = sys::process::spawn(&sys::process::Spawn {
-        program: &program,
-        arguments: &arguments,
-        cgroup: cgroup.as_fd(),
-        inherited: &inherited,
-        report: launcher_end.as_fd(),
-    })
-    .map_err(host("start the launcher"))?;
-    let live = Live {
-        pidfd: spawned.pidfd,
+    let mount = masks.as_ref().map(|(_, mount)| mount);
+    let (child, report) = waiting
+        .go(spec, mount)
+        .map_err(host("tell the launcher what to do"))?;
+    Ok(Live {
+        child,
         report,
         masks: masks.map(|(device, _)| (device, prepared.masks)),
         cgroups: cgroups.clone(),
         wall,
-    };
-    Ok((live, spawned.pid))
+    })
 }
 
 fn identity(admitted: &Admitted, caller: &Caller) -> Result<(Ids, Option<DynamicId>), RunError> {

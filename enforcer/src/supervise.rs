@@ -9,12 +9,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::process::{Signal, WaitId, WaitIdOptions};
+use rustix::process::Signal;
 use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
 use tokio::time::{Instant, sleep_until};
 
 use crate::cgroup::RunCgroups;
-use crate::launch::{Failure, Report};
+use crate::launch::{Child, Failure, Report};
 use crate::mask::{MaskTree, serve};
 use crate::observe::{ObserveError, Observer};
 use crate::sys;
@@ -91,7 +91,7 @@ impl Drop for BlockedSignals {
 /// A running run.
 #[derive(Debug)]
 pub(crate) struct Live {
-    pub(crate) pidfd: OwnedFd,
+    pub(crate) child: Child,
     pub(crate) report: OwnedFd,
     pub(crate) masks: Option<(OwnedFd, MaskTree)>,
     pub(crate) cgroups: RunCgroups,
@@ -105,7 +105,8 @@ pub(crate) struct Live {
 pub(crate) async fn supervise(live: Live, observer: &mut Observer) -> Result<Ended, SuperviseError> {
     let terminal = Terminal::of_caller();
     let deadline = live.wall.map(|wall| Instant::now() + wall);
-    let pidfd = sys::watch(live.pidfd)?;
+    let mut child = live.child;
+    let pidfd = sys::watch(child.pidfd.try_clone()?)?;
     let report = sys::watch(nonblocking(live.report)?)?;
     let signals = sys::watch(SignalSet::of(&FORWARDED).descriptor()?)?;
     let masks = live
@@ -171,7 +172,7 @@ pub(crate) async fn supervise(live: Live, observer: &mut Observer) -> Result<End
             biased;
             ready = pidfd.readable() => {
                 ready?.clear_ready();
-                break reap(pidfd.get_ref().as_fd())?;
+                break child.reap()?;
             }
             ready = readable(masks.as_ref().map(|(device, _)| device)) => {
                 let mut ready = ready?;
@@ -338,17 +339,6 @@ fn send(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-fn reap(process: BorrowedFd<'_>) -> io::Result<u8> {
-    let status = rustix::process::waitid(WaitId::PidFd(process), WaitIdOptions::EXITED)?
-        .ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))?;
-    let code = match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => code,
-        (None, Some(signal)) => 128 + signal,
-        (None, None) => i32::from(crate::launch::EXIT_FAILURE),
-    };
-    Ok(u8::try_from(code & 0xff).unwrap_or(u8::MAX))
 }
 
 fn nonblocking(fd: OwnedFd) -> io::Result<OwnedFd> {

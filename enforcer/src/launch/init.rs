@@ -4,7 +4,6 @@
 use std::convert::Infallible;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::process::exit;
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
@@ -21,9 +20,7 @@ pub(super) fn run(
     let step = |error: io::Error| Failure::new(Step::Fork, "", &error);
     SignalSet::ALL.block().map_err(step)?;
     Report::Started.send(report);
-    let Some(child) = sys::process::fork().map_err(step)? else {
-        become_command(spec, report, execute)
-    };
+    let child = sys::process::borrow(|| become_command(spec, report, execute)).map_err(step)?;
     supervise(child, report).map_err(step)
 }
 
@@ -32,7 +29,7 @@ fn become_command(
     spec: &LaunchSpec,
     report: BorrowedFd<'_>,
     execute: impl FnOnce() -> Result<Infallible, Failure>,
-) -> ! {
+) -> Infallible {
     let ready = sys::signal::restore_default(libc::SIGPIPE).and_then(|()| spec.signal_mask.set());
     let failure = match ready
         .map_err(|error| Failure::new(Step::Execute, "", &error))
@@ -43,7 +40,7 @@ fn become_command(
     };
     let code = exit_code(&failure);
     Report::Failed(failure).send(report);
-    exit(i32::from(code))
+    sys::process::leave(i32::from(code))
 }
 
 fn supervise(child: Pid, report: BorrowedFd<'_>) -> io::Result<u8> {

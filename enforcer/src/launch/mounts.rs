@@ -19,7 +19,7 @@ use super::{Failure, LaunchSpec, Mount, Source, Step};
 use crate::sys;
 
 /// Builds the whole tree.
-pub(super) fn build(spec: &LaunchSpec) -> Result<(), Failure> {
+pub(super) fn build(spec: &LaunchSpec, masks: Option<OwnedFd>) -> Result<(), Failure> {
     let at = |path: &str| {
         let path = path.to_owned();
         move |error: io::Error| Failure::new(Step::Mounts, path, &error)
@@ -39,7 +39,7 @@ pub(super) fn build(spec: &LaunchSpec) -> Result<(), Failure> {
     }
     let devices = devices::Devices::open(&spec.landlock).map_err(at("/dev"))?;
     sys::mount::seal_all(spec.base_attributes).map_err(at("/"))?;
-    let masks = mask_mounts(spec).map_err(at("masks"))?;
+    let masks = mask_mounts(spec, masks).map_err(at("masks"))?;
     for (mount, clone) in spec.mounts.iter().zip(detached) {
         place(mount, clone, &masks, &proc, &devices).map_err(at(&mount.path))?;
     }
@@ -104,11 +104,10 @@ fn place(
 }
 
 /// A detached mount of each mask that is wanted. The supervisor mounted their file system, and answers.
-fn mask_mounts(spec: &LaunchSpec) -> io::Result<Vec<(String, OwnedFd)>> {
-    let Some(all) = spec.masks else {
+fn mask_mounts(spec: &LaunchSpec, all: Option<OwnedFd>) -> io::Result<Vec<(String, OwnedFd)>> {
+    let Some(all) = all else {
         return Ok(Vec::new());
     };
-    let all = sys::process::inherit(all)?;
     // Before Linux 6.15 a detached mount cannot be cloned, so it is attached where a private mount will cover it.
     attach(all.as_fd(), "/proc")?;
     let wanted = spec.mounts.iter().filter_map(|mount| match &mount.source {

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use artifact::filesystem::{LandlockRule, Node, NodeKind};
 use artifact::seccomp::Instruction;
@@ -17,10 +17,6 @@ use crate::sys::signal::SignalSet;
 /// One run, as the launcher sees it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LaunchSpec {
-    /// Descriptor of the pipe to the supervisor.
-    pub(crate) report: RawFd,
-    /// Descriptor of the detached mount of the mask file system, when there are masks.
-    pub(crate) masks: Option<RawFd>,
     /// Version 1 cgroups to join.
     pub(crate) cgroups: Vec<String>,
     /// Mount attributes for everything that no mount of its own is made for.
@@ -105,22 +101,24 @@ pub(crate) enum Rlimit {
     AddressSpace,
 }
 
+/// An empty memfd for a spec.
+pub(crate) fn memfd() -> io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // The second flag is there since Linux 6.3.
+    let memfd = rustix::fs::memfd_create("remit-spec", flags | MemfdFlags::NOEXEC_SEAL)
+        .or_else(|_| rustix::fs::memfd_create("remit-spec", flags))?;
+    Ok(memfd)
+}
+
 impl LaunchSpec {
-    /// Writes it into a sealed memfd, positioned at the start.
-    pub(crate) fn seal(&self) -> io::Result<OwnedFd> {
+    /// Writes it into a memfd and seals that.
+    pub(crate) fn write(&self, memfd: OwnedFd) -> io::Result<()> {
         let bytes = postcard::to_stdvec(self).map_err(io::Error::other)?;
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::NOEXEC_SEAL;
-        let memfd = rustix::fs::memfd_create("remit-spec", flags).or_else(|_| {
-            rustix::fs::memfd_create("remit-spec", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
-        })?;
         let mut file = File::from(memfd);
         file.write_all(&bytes)?;
         file.rewind()?;
-        rustix::fs::fcntl_add_seals(
-            file.as_fd(),
-            SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL,
-        )?;
-        Ok(file.into())
+        let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+        Ok(rustix::fs::fcntl_add_seals(file.as_fd(), all)?)
     }
 
     /// Reads it back.

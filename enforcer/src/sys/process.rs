@@ -196,15 +196,43 @@ impl Stack {
     }
 }
 
-/// fork(2). Returns the child's id in the parent and nothing in the child.
+/// Starts a child that borrows this address space, as with vfork(2), and runs `begin` in it: this thread sleeps until
+/// that has executed a program or exited, which it must.
 ///
 /// The caller must be single-threaded, as the launcher is: then the child may do anything the parent may.
-pub(crate) fn fork() -> io::Result<Option<rustix::process::Pid>> {
-    // SAFETY: the launcher never starts a thread, so no lock can be held by a thread that the child lacks.
-    let pid = check(libc::c_long::from(unsafe { libc::fork() }))?;
-    Ok(rustix::process::Pid::from_raw(
-        i32::try_from(pid).map_err(io::Error::other)?,
-    ))
+pub(crate) fn borrow<F: FnOnce() -> std::convert::Infallible>(begin: F) -> io::Result<rustix::process::Pid> {
+    let args = CloneArgs {
+        flags: u64::try_from(libc::CLONE_VM | libc::CLONE_VFORK).map_err(io::Error::other)?,
+        exit_signal: u64::try_from(libc::SIGCHLD).map_err(io::Error::other)?,
+        ..CloneArgs::default()
+    };
+    let mut begin = Some(begin);
+    let stack = Stack::new();
+    // SAFETY: `begin` outlives the child's use of it, because this thread sleeps until the child has left this
+    // address space; no other thread exists that could see what the child changes.
+    let pid = check(unsafe { stack.clone_onto(args, run_in_child::<F>, ptr::from_mut(&mut begin).cast()) })?;
+    // What the child took is gone; nothing is left to drop here.
+    std::mem::forget(begin);
+    rustix::process::Pid::from_raw(i32::try_from(pid).map_err(io::Error::other)?)
+        .ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))
+}
+
+/// The child's part of [`borrow`].
+unsafe extern "C" fn run_in_child<F: FnOnce() -> std::convert::Infallible>(
+    argument: *const libc::c_void,
+) -> ! {
+    // SAFETY: `borrow` passes a pointer to an `Option<F>` that nobody else uses meanwhile.
+    let begin = unsafe { &mut *argument.cast::<Option<F>>().cast_mut() };
+    if let Some(begin) = begin.take() {
+        match begin() {}
+    }
+    leave(libc::EXIT_FAILURE)
+}
+
+/// Ends a child that borrows its parent's address space: nothing of the parent's is flushed or dropped.
+pub(crate) fn leave(code: i32) -> ! {
+    // SAFETY: takes no pointer.
+    unsafe { libc::_exit(code) }
 }
 
 /// A child in a new user namespace that does nothing; its `/proc/PID/ns/user` can be mapped and opened.
