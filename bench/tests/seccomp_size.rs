@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use artifact::seccomp::{Architecture, Instruction};
-use bench::seccomp::{REFUSED_REQUESTS, allows, default_policy, is_conditional, unconditional};
+use bench::seccomp::{allows, default_policy, is_conditional, unconditional};
 use compiler::seccomp::interpret::{SeccompData, check};
 use compiler::seccomp::{bpf, generate};
 use policy_lang::syscall::{self, table};
@@ -12,27 +12,36 @@ fn ours() -> Vec<Instruction> {
     generate(&default_policy(), Architecture::X86_64).unwrap().program
 }
 
-/// Families, protocols, modes, open flags and clone flags, some with high bits.
-const VALUES: [u64; 15] = [
+/// Families, types, protocols, options, requests, modes, open flags and clone flags, some with high bits.
+const VALUES: [u64; 24] = [
     0,
     1,
     2,
     3,
+    4,
+    5,
+    6,
     10,
     15,
     16,
     17,
+    41,
+    57,
     0o100,
     0o755,
     0o4755,
     0o2000,
+    0x5401,
+    0x5412,
+    0x541c,
+    0x5423,
     1 << 28,
     1 << 32 | 2,
     0o20_200_002,
 ];
 
 /// A comparison of sizes means nothing unless the filters allow the same calls.
-fn assert_same_decisions(program: &[Instruction], requests: &[u32]) {
+fn assert_same_decisions(program: &[Instruction], laxer: &[&str]) {
     let policy = default_policy();
     let program = check(program).unwrap();
     let mut allowed = 0;
@@ -51,7 +60,6 @@ fn assert_same_decisions(program: &[Instruction], requests: &[u32]) {
                 }
             }
         }
-        samples.extend(requests.iter().map(|request| [0, (*request).into(), 0, 0, 0, 0]));
         for arguments in samples {
             let data = SeccompData {
                 number,
@@ -60,10 +68,11 @@ fn assert_same_decisions(program: &[Instruction], requests: &[u32]) {
                 ..SeccompData::default()
             };
             let allows = allows(&policy, number, arguments);
-            assert_eq!(
-                program.run(&data).action == bpf::ALLOW,
-                allows,
-                "{number} {arguments:x?}"
+            let theirs = program.run(&data).action == bpf::ALLOW;
+            let may_differ = theirs && name.is_some_and(|name| laxer.contains(&name));
+            assert!(
+                theirs == allows || may_differ,
+                "{name:?} {arguments:x?}: {theirs}, not {allows}"
             );
             allowed += u32::from(allows);
         }
@@ -74,8 +83,8 @@ fn assert_same_decisions(program: &[Instruction], requests: &[u32]) {
 #[test]
 fn it_is_at_most_a_fifth_of_seccompilers() {
     let theirs = bench::seccomp::seccompiler(&unconditional(&default_policy())).unwrap();
-    assert_same_decisions(&ours(), &REFUSED_REQUESTS);
-    assert_same_decisions(&theirs, &REFUSED_REQUESTS);
+    assert_same_decisions(&ours(), &[]);
+    assert_same_decisions(&theirs, &[]);
     let (ours, theirs) = (ours().len(), theirs.len());
     println!("{ours} instructions, seccompiler {theirs}");
     assert!(5 * ours <= theirs, "{ours} against {theirs}");
@@ -85,8 +94,8 @@ fn it_is_at_most_a_fifth_of_seccompilers() {
 #[test]
 fn it_is_at_most_half_of_libseccomps_with_its_tree() {
     let theirs = bench::seccomp::libseccomp(&unconditional(&default_policy())).unwrap();
-    // It cannot be told to refuse the other two.
-    assert_same_decisions(&theirs, &REFUSED_REQUESTS[..1]);
+    // It takes one comparison of an argument in a rule.
+    assert_same_decisions(&theirs, &["ioctl", "setsockopt"]);
     let (ours, theirs) = (ours().len(), theirs.len());
     println!("{ours} instructions, libseccomp {theirs}");
     assert!(2 * ours <= theirs, "{ours} against {theirs}");
@@ -105,7 +114,7 @@ fn the_rivals_are_given_every_call_whose_arguments_matter() {
         let program = &filter.program;
         let arch = bpf::audit_arch(Architecture::X86_64);
         let cached = compiler::seccomp::constant_allow::is_constant_allow(program, arch, number);
-        let sometimes = [[0; 6], [1, 0, 0, 0, 0, 0], [2, 0, 0, 0, 0, 0]]
+        let sometimes = [[0; 6], [1, 0, 0, 0, 0, 0], [2, 1, 0, 0, 0, 0]]
             .iter()
             .any(|arguments| allows(&default_policy(), number, *arguments));
         assert_eq!(sometimes && !cached, is_conditional(name), "{name}");

@@ -1,6 +1,7 @@
 //! The default policy through libseccomp with its binary tree (`SCMP_FLTATR_CTL_OPTIMIZE` 2), as container
 //! runtimes use it.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use artifact::seccomp::Instruction;
@@ -8,12 +9,12 @@ use libseccomp::error::SeccompError;
 use libseccomp::{ScmpAction, ScmpArgCompare, ScmpCompareOp, ScmpFilterContext, ScmpSyscall};
 use policy_lang::syscall::{Architecture, table};
 
-use super::{CONDITIONAL, REFUSED_REQUESTS, decode};
+use super::{CONDITIONAL, Is, decode};
 
 /// The program libseccomp emits for nearly the same decisions.
 ///
-/// It takes one comparison of an argument in a rule, so of the three `ioctl` requests that are refused it is
-/// asked to refuse the first only, on 64 bits: a little less work than the others do.
+/// It takes one comparison of an argument in a rule, so where there are several it is given the first, and compares
+/// "not equal" on 64 bits: for `ioctl` and `setsockopt` it has less to do than the others, and refuses less.
 ///
 /// # Errors
 ///
@@ -31,21 +32,22 @@ pub fn libseccomp(unconditional: &[u32]) -> Result<Vec<Instruction>, Box<dyn std
     };
     for (name, alternatives) in CONDITIONAL {
         for conjunction in alternatives {
-            let conditions: Vec<ScmpArgCompare> = conjunction
+            let mut conditions: Vec<ScmpArgCompare> = Vec::new();
+            let mut compared = BTreeSet::new();
+            for (argument, is) in conjunction
                 .iter()
-                .map(|(argument, mask, value)| {
-                    let operator = ScmpCompareOp::MaskedEqual((*mask).into());
-                    ScmpArgCompare::new((*argument).into(), operator, (*value).into())
-                })
-                .collect();
+                .filter(|(argument, _)| compared.insert(*argument))
+            {
+                let (operator, value) = match *is {
+                    Is::Equal(value) => (ScmpCompareOp::MaskedEqual(u32::MAX.into()), value),
+                    Is::NotEqual(value) => (ScmpCompareOp::NotEqual, value),
+                    Is::Masked(mask, value) => (ScmpCompareOp::MaskedEqual(mask.into()), value),
+                };
+                conditions.push(ScmpArgCompare::new((*argument).into(), operator, value.into()));
+            }
             add(name, &conditions)?;
         }
     }
-    let [first, ..] = REFUSED_REQUESTS;
-    add(
-        "ioctl",
-        &[ScmpArgCompare::new(1, ScmpCompareOp::NotEqual, first.into())],
-    )?;
 
     // A pipe holds 64 KiB, the longest filter has 32.
     let (mut reader, writer) = std::io::pipe()?;

@@ -9,7 +9,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch,
 };
 
-use super::{CONDITIONAL, REFUSED_REQUESTS};
+use super::{CONDITIONAL, Is};
 
 /// The program `seccompiler` emits for the same decisions: these calls allowed, the conditional ones by their
 /// conditions, and one errno for all that is refused.
@@ -32,21 +32,17 @@ pub fn seccompiler(unconditional: &[u32]) -> Result<Vec<Instruction>, BackendErr
     };
     for (name, alternatives) in CONDITIONAL {
         for conjunction in alternatives {
-            let conditions = conjunction.iter().map(|(argument, mask, value)| {
-                let operator = if *mask == u32::MAX {
-                    SeccompCmpOp::Eq
-                } else {
-                    SeccompCmpOp::MaskedEq((*mask).into())
+            let conditions = conjunction.iter().map(|(argument, is)| {
+                let (operator, value) = match *is {
+                    Is::Equal(value) => (SeccompCmpOp::Eq, value),
+                    Is::NotEqual(value) => (SeccompCmpOp::Ne, value),
+                    Is::Masked(mask, value) => (SeccompCmpOp::MaskedEq(mask.into()), value),
                 };
-                SeccompCondition::new(*argument, Dword, operator, (*value).into())
+                SeccompCondition::new(*argument, Dword, operator, value.into())
             });
             add(name, conditions.collect::<Result<_, _>>()?)?;
         }
     }
-    let requests = REFUSED_REQUESTS
-        .iter()
-        .map(|request| SeccompCondition::new(1, Dword, SeccompCmpOp::Ne, (*request).into()));
-    add("ioctl", requests.collect::<Result<_, _>>()?)?;
 
     let filter = SeccompFilter::new(
         rules,

@@ -25,8 +25,9 @@ pub(super) struct Candidate {
     pub(super) effect: Effect,
     /// When it matches: all of these.
     pub(super) conditions: Vec<Formula>,
-    /// Positions, in the same list, of the rules it yields to. Empty for `forbid`. An `allow` need not list an
-    /// `allow`: what that yields to, it yields to as well.
+    /// Positions, in the same list, of the rules it yields to, where that can make a difference: not to a `forbid`,
+    /// which decides alone, not to a target of its own rule, and not from one `allow` to another, since what that yields
+    /// to, it yields to as well.
     pub(super) yields_to: Vec<usize>,
 }
 

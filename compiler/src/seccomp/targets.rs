@@ -120,11 +120,11 @@ impl<'p> Targets<'p> {
         let mut candidates = Vec::with_capacity(own.len());
         for (at, (rule, effect, set)) in &own {
             let mut yields_to = Vec::new();
-            for (position, (other_at, (_, other_effect, other))) in own.iter().enumerate() {
-                let matters = match effect {
-                    Effect::Forbid => false,
-                    Effect::Allow => *other_effect != Effect::Allow,
-                    Effect::Deny | Effect::Ask => true,
+            for (position, (other_at, (other_rule, other_effect, other))) in own.iter().enumerate() {
+                // Where a `forbid` matches nothing else counts, whoever would yield. Proofs cost more than the rest.
+                let matters = match (effect, other_effect) {
+                    (Effect::Forbid, _) | (_, Effect::Forbid) | (Effect::Allow, Effect::Allow) => false,
+                    _ => rule != other_rule,
                 };
                 if !matters {
                     continue;

@@ -183,6 +183,17 @@ fn the_attack_surface_is_refused() {
 fn it_decides_as_the_language_does_and_keeps_to_the_cache() {
     let policy = default_policy();
     let mut conditional = std::collections::BTreeSet::new();
+    let looked_at: std::collections::BTreeSet<&str> = policy
+        .rules
+        .iter()
+        .filter_map(|rule| match &rule.subject {
+            Subject::Syscall { targets } => Some(targets),
+            _ => None,
+        })
+        .flatten()
+        .filter(|set| !set.conditions.is_empty())
+        .flat_map(|set| set.names.iter().map(String::as_str))
+        .collect();
     for architecture in ARCHITECTURES {
         let filter = filter(&policy, architecture);
         let language = language_architecture(architecture);
@@ -207,9 +218,15 @@ fn it_decides_as_the_language_does_and_keeps_to_the_cache() {
                 1 << 32 | 0x5412,
                 u64::MAX,
             ];
+            // No rule looks at the arguments of the other calls.
+            let values = if looked_at.contains(name) {
+                &values[..]
+            } else {
+                &values[values.len() - 2..]
+            };
             let mut effects = std::collections::BTreeSet::new();
-            for first in values {
-                for second in values {
+            for &first in values {
+                for &second in values {
                     let third = if name == "socket" { 0 } else { first };
                     let arguments = [first, second, third, second, 0, 0];
                     let decision = decide(
