@@ -1,7 +1,7 @@
 //! The kernel's audit records: where Landlock and seccomp say what they refused.
 //!
 //! The records are read from the multicast group `AUDIT_NLGRP_READLOG`, beside any audit daemon. On a host
-//! without one, audit is switched on ([`settings`]) in a way that costs other processes nothing. Everything
+//! without one, audit is switched on (`audit/settings.rs`) in a way that costs other processes nothing. Everything
 //! that can be lost on the way is counted: the kernel's queue by the audit status, the socket's buffer by the
 //! socket itself.
 //!

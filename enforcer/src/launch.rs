@@ -2,7 +2,7 @@
 //!
 //! It is this program started again under the name [`ARGV0`], as process 1 of new namespaces, inside the run's
 //! cgroup, single-threaded, with nothing but standard input, output and error, a pipe to the supervisor and the
-//! spec. [`prepare`] is the whole launch, one step after the other; nothing else in the project drops a privilege
+//! spec. `prepare` is the whole launch, one step after the other; nothing else in the project drops a privilege
 //! or executes the command.
 
 mod domain;

@@ -1,7 +1,7 @@
 //! Finishing runs whose supervisor died, and taking an instance off the host.
 //!
 //! The processes of such a run were killed by the kernel when their supervisor ended. What is left has a record
-//! (`record.rs`), and is removed in the order in which [`crate::run`] removes it.
+//! (`record.rs`), and is removed in the order in which [`crate::run()`] removes it.
 
 use std::fs;
 use std::io;

@@ -1,7 +1,7 @@
 //! Text to [`Ast`].
 //!
-//! Three looks: [`lexical`] bounds the text, the grammar reads it, and where the grammar had to skip something
-//! [`expected`] says what should have stood there. So one file gives several diagnostics, in bounded time.
+//! Three looks: `lexical` bounds the text, the grammar reads it, and where the grammar had to skip something
+//! `expected` says what should have stood there. So one file gives several diagnostics, in bounded time.
 
 use pest::Parser as _;
 
