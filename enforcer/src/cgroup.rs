@@ -38,24 +38,25 @@ impl RunCgroups {
         }
     }
 
-    /// Makes the unified cgroup and those version 1 cgroups that the limits need, and sets the limits. Returns the
-    /// open unified cgroup and the version 1 cgroups the launcher has to join.
-    pub(crate) fn create(
-        &self,
-        instance: &Instance,
-        plan: &limits::Plan,
-    ) -> io::Result<(File, Vec<PathBuf>)> {
+    /// Makes the unified cgroup and opens it.
+    pub(crate) fn create(&self) -> io::Result<File> {
+        fs::create_dir(&self.unified)?;
+        File::open(&self.unified)
+    }
+
+    /// Sets the limits, and makes those version 1 cgroups that they need. Returns these: the launcher has to join
+    /// them.
+    pub(crate) fn limit(&self, instance: &Instance, plan: &limits::Plan) -> io::Result<Vec<PathBuf>> {
         if !plan.handed_down.is_empty() {
             let words: Vec<String> = plan
                 .handed_down
                 .iter()
-                .map(|c| format!("+{}", c.name()))
+                .map(|controller| format!("+{}", controller.name()))
                 .collect();
             let line = words.join(" ");
             fs::write(instance.cgroup2_root().join("cgroup.subtree_control"), &line)?;
             fs::write(instance.cgroup().join("cgroup.subtree_control"), &line)?;
         }
-        fs::create_dir(&self.unified)?;
         for (file, value) in &plan.unified {
             limits::write(&self.unified, file, value)?;
         }
@@ -72,7 +73,7 @@ impl RunCgroups {
             }
             limits::write(&directory, file, value)?;
         }
-        Ok((File::open(&self.unified)?, joined))
+        Ok(joined)
     }
 
     /// The kernel's id of the unified cgroup, while it exists.

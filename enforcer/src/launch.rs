@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
     let Some(told) = be_told(&report, spec, go).transpose() else {
         return ExitCode::from(EXIT_FAILURE);
     };
-    match told.and_then(|(spec, masks)| prepare(spec, masks, &report)) {
+    match told.and_then(|told| prepare(told, &report)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             let code = exit_code(&failure);
@@ -78,12 +78,13 @@ pub(crate) fn exit_code(failure: &Failure) -> u8 {
 /// What each step needs decides its place: mounts need the host's view and root, Landlock rules are opened in the
 /// finished tree, the identity changes while capabilities still allow it, and seccomp comes last because the
 /// policy's filter need not allow any of the calls before it.
-fn prepare(spec: LaunchSpec, masks: Option<OwnedFd>, report: &OwnedFd) -> Result<u8, Failure> {
+fn prepare(told: Told, report: &OwnedFd) -> Result<u8, Failure> {
+    let Told { spec, ready, masks } = told;
     let step = |step: Step| move |error: io::Error| Failure::new(step, "", &error);
     spec.cgroups.iter().try_for_each(|path| join(path))?;
     // Only now the run's cgroup is this process's own, and so the root of the namespace.
     sys::process::unshare_cgroup().map_err(step(Step::Namespaces))?;
-    mounts::build(&spec, masks)?;
+    mounts::build(&spec, ready, masks)?;
     enter(&spec)?;
     let program = program::find(&spec)?;
     stdio::check()?;
@@ -104,19 +105,23 @@ fn prepare(spec: LaunchSpec, masks: Option<OwnedFd>, report: &OwnedFd) -> Result
     })
 }
 
+/// What to do, and what was made meanwhile.
+struct Told {
+    spec: LaunchSpec,
+    ready: mounts::Ready,
+    masks: Option<OwnedFd>,
+}
+
 /// Waits until the supervisor has written the spec. Nothing when it gave up.
-fn be_told(
-    report: &OwnedFd,
-    spec: OwnedFd,
-    go: OwnedFd,
-) -> Result<Option<(LaunchSpec, Option<OwnedFd>)>, Failure> {
+fn be_told(report: &OwnedFd, spec: OwnedFd, go: OwnedFd) -> Result<Option<Told>, Failure> {
     let step = |step: Step| move |error: io::Error| Failure::new(step, "", &error);
     privileges::die_with_supervisor(report.as_fd()).map_err(step(Step::Start))?;
+    let ready = mounts::Ready::make()?;
     let Some(masks) = start::wait(go.as_fd()).map_err(step(Step::Spec))? else {
         return Ok(None);
     };
     let spec = LaunchSpec::read(spec).map_err(step(Step::Spec))?;
-    Ok(Some((spec, masks)))
+    Ok(Some(Told { spec, ready, masks }))
 }
 
 /// The report pipe, the spec and the socket that says when the spec is there: their numbers are the arguments.

@@ -32,4 +32,4 @@ pub use instance::Instance;
 pub use observe::ObserveError;
 pub use prepare::{PathProblem, PrepareError};
 pub use recovery::{recover, unload};
-pub use run::{Caller, RunError, RunOptions, RunOutcome, record_refusal, run};
+pub use run::{Caller, HeadStart, RunError, RunOptions, RunOutcome, record_refusal, run};

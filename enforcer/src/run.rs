@@ -83,9 +83,14 @@ pub struct RunOptions {
     pub launcher: PathBuf,
     /// Where events go.
     pub sinks: Sinks,
+    /// Taken while the policy was still being read.
+    pub head_start: Option<HeadStart>,
 }
 
 impl RunOptions {
+    /// This program itself, see [`RunOptions::launcher`].
+    pub const LAUNCHER: &'static str = "/proc/self/exe";
+
     /// Options for a program that is itself the launcher.
     #[must_use]
     pub fn new(instance: Instance, command: Vec<OsString>, caller: Caller) -> Self {
@@ -93,8 +98,9 @@ impl RunOptions {
             instance,
             command,
             caller,
-            launcher: PathBuf::from("/proc/self/exe"),
+            launcher: PathBuf::from(Self::LAUNCHER),
             sinks: Sinks::default(),
+            head_start: None,
         }
     }
 }
@@ -204,30 +210,28 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         caller,
         launcher,
         sinks,
+        head_start,
     } = options;
-    let run = RunId::new(&new_id());
-    let artifact = Arc::clone(admitted.artifact());
-    let entered = instance.enter()?;
-    recovery::recover(&instance)?;
-    let record = RunRecord::create(&instance, run.as_str()).map_err(host("write the run record"))?;
-    drop(entered);
-    let mut parts = Parts {
-        cgroups: RunCgroups::of(&instance, run.as_str()),
-        tables: None,
-        record: Some(record),
+    let head_start = match head_start.filter(|taken| taken.instance == instance && taken.launcher == launcher)
+    {
+        Some(taken) => taken,
+        None => HeadStart::take(&instance, &launcher)?,
     };
-
-    let signals = BlockedSignals::block().map_err(host("block signals"))?;
+    let HeadStart {
+        run,
+        mut parts,
+        programs,
+        cgroup,
+        waiting,
+        signals,
+        ..
+    } = head_start;
+    let artifact = Arc::clone(admitted.artifact());
     let plan = limits::plan(&artifact.process.limits, &instance);
-    // Programs are only ever attached above cgroups that are empty.
-    let programs = bpf::Host::open_or_load(&instance)?;
-    let (cgroup, joined) = parts
+    let joined = parts
         .cgroups
-        .create(&instance, &plan)
-        .map_err(host("create the run's cgroups"))?;
-    // From here on it starts by itself, and waits to be told what to do.
-    let waiting = start(&launcher, &cgroup)?;
-
+        .limit(&instance, &plan)
+        .map_err(host("set the run's limits"))?;
     let (ids, _dynamic) = identity(&admitted, &caller)?;
     let prepared = prepare::files(&artifact, ids, admitted.capabilities().has(Capability::Fuse))?;
     let audit = AuditStream::open(&instance)?;
@@ -301,6 +305,57 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         receipt: Some(receipt),
         ..outcome
     })
+}
+
+/// What can begin before it is known what is to run: the run's record and cgroup, the programs, and the launcher,
+/// which takes longest and waits to be told what to do. Optional; dropped, nothing of it is left.
+///
+/// Its fields are dropped in their order: the launcher ends first, then its cgroup goes.
+#[derive(Debug)]
+pub struct HeadStart {
+    instance: Instance,
+    launcher: PathBuf,
+    run: RunId,
+    waiting: Waiting,
+    cgroup: File,
+    programs: bpf::Host,
+    parts: Parts,
+    signals: BlockedSignals,
+}
+
+impl HeadStart {
+    /// Begins a run of `instance`. `launcher` is that of [`RunOptions`].
+    ///
+    /// # Errors
+    /// As for [`run`]. A caller that goes on without meets the same failure there, after admission, which knows
+    /// better what a host lacks.
+    pub fn take(instance: &Instance, launcher: &Path) -> Result<Self, RunError> {
+        let run = RunId::new(&new_id());
+        let signals = BlockedSignals::block().map_err(host("block signals"))?;
+        let entered = instance.enter()?;
+        recovery::recover(instance)?;
+        let record = RunRecord::create(instance, run.as_str()).map_err(host("write the run record"))?;
+        drop(entered);
+        let parts = Parts {
+            cgroups: RunCgroups::of(instance, run.as_str()),
+            tables: None,
+            record: Some(record),
+        };
+        // Programs are only ever attached above cgroups that are empty.
+        let programs = bpf::Host::open_or_load(instance)?;
+        let cgroup = parts.cgroups.create().map_err(host("create the run's cgroup"))?;
+        let waiting = start(launcher, &cgroup)?;
+        Ok(Self {
+            instance: instance.clone(),
+            launcher: launcher.to_owned(),
+            run,
+            waiting,
+            cgroup,
+            programs,
+            parts,
+            signals,
+        })
+    }
 }
 
 /// Records that a run was not admitted, for whoever watches the events.
@@ -441,6 +496,7 @@ fn outcome(artifact: &Artifact, ended: Ended) -> Result<RunOutcome, RunError> {
 
 /// What exists of a run on the host. Dropped unfinished, it is finished as far as possible; what remains is left
 /// to recovery, with its record.
+#[derive(Debug)]
 struct Parts {
     cgroups: RunCgroups,
     tables: Option<RunTables>,

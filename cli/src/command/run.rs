@@ -1,11 +1,12 @@
 //! `remit run`: one command within one policy.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use enforcer::sink::{JsonLines, Person, PersonStyle, SinkError, Sinks};
-use enforcer::{Caller, Instance, RunOptions};
+use enforcer::{Caller, HeadStart, Instance, RunOptions};
 
 use crate::arguments::{ColorChoice, Run};
 use crate::input::artifact;
@@ -14,6 +15,10 @@ use crate::render::{Surface, failure};
 pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode> {
     need_root("run")?;
     log_if_asked();
+    let instance = Instance::new(&arguments.instance.name)?;
+    // Reading a policy and starting a program take about as long. What goes wrong here goes wrong again in the run,
+    // and is told then.
+    let head_start = HeadStart::take(&instance, Path::new(RunOptions::LAUNCHER)).ok();
     let compiled = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
     let sinks = || -> Result<Sinks, SinkError> {
         Ok(Sinks {
@@ -34,10 +39,10 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     if let Some(directory) = &arguments.bindings.directory {
         caller.working_directory = std::fs::canonicalize(directory)?;
     }
-    let instance = Instance::new(&arguments.instance.name)?;
     let sinks = sinks()?;
     let mut options = RunOptions::new(instance, arguments.command, caller);
     options.sinks = sinks;
+    options.head_start = head_start;
     let outcome = enforcer::run(admitted, options)?;
     if let Some(failure) = outcome.not_started {
         failure::print(&anyhow::Error::new(failure), Surface::stderr(color));

@@ -17,16 +17,43 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags};
 
 use super::{Failure, LaunchSpec, Mount, Source, Step};
 use crate::sys;
+use crate::sys::process::NamespaceHolder;
+
+/// What every run needs and no spec decides: made while the supervisor still prepares. Nothing of it is attached.
+#[derive(Debug)]
+pub(super) struct Ready {
+    proc: OwnedFd,
+    holder: NamespaceHolder,
+    devices: devices::Devices,
+}
+
+impl Ready {
+    pub(super) fn make() -> Result<Self, Failure> {
+        let proc = private::proc().map_err(at("procfs"))?;
+        let holder = NamespaceHolder::new().map_err(at("a user namespace"))?;
+        let devices = devices::Devices::make().map_err(at("/dev"))?;
+        Ok(Self {
+            proc,
+            holder,
+            devices,
+        })
+    }
+}
+
+fn at(path: &str) -> impl FnOnce(io::Error) -> Failure {
+    let path = path.to_owned();
+    move |error| Failure::new(Step::Mounts, path, &error)
+}
 
 /// Builds the whole tree.
-pub(super) fn build(spec: &LaunchSpec, masks: Option<OwnedFd>) -> Result<(), Failure> {
-    let at = |path: &str| {
-        let path = path.to_owned();
-        move |error: io::Error| Failure::new(Step::Mounts, path, &error)
-    };
-    let proc = private::proc().map_err(at("procfs"))?;
+pub(super) fn build(spec: &LaunchSpec, ready: Ready, masks: Option<OwnedFd>) -> Result<(), Failure> {
+    let Ready {
+        proc,
+        holder,
+        devices,
+    } = ready;
     private::forbid_memory_programs(proc.as_fd()).map_err(at("/proc/sys/vm/memfd_noexec"))?;
-    let mut owners = owners::Owners::new(proc.as_fd());
+    let mut owners = owners::Owners::new(proc.as_fd(), holder);
     let mut detached = Vec::with_capacity(spec.mounts.len());
     for mount in &spec.mounts {
         let clone = match mount.source {
@@ -37,11 +64,12 @@ pub(super) fn build(spec: &LaunchSpec, masks: Option<OwnedFd>) -> Result<(), Fai
         };
         detached.push(clone);
     }
-    let devices = devices::Devices::open(&spec.landlock).map_err(at("/dev"))?;
+    // Its namespaces are in the mounts now, and a process that is kept ready for one that nobody needs ends.
+    drop(owners);
     sys::mount::seal_all(spec.base_attributes).map_err(at("/"))?;
     let masks = mask_mounts(spec, masks).map_err(at("masks"))?;
     for (mount, clone) in spec.mounts.iter().zip(detached) {
-        place(mount, clone, &masks, &proc, &devices).map_err(at(&mount.path))?;
+        place(spec, mount, clone, &masks, &proc, &devices).map_err(at(&mount.path))?;
     }
     Ok(())
 }
@@ -63,6 +91,7 @@ fn host_clone(mount: &Mount, run: (u32, u32), owners: &mut owners::Owners<'_>) -
 }
 
 fn place(
+    spec: &LaunchSpec,
     mount: &Mount,
     clone: Option<OwnedFd>,
     masks: &[(String, OwnedFd)],
@@ -93,7 +122,7 @@ fn place(
             sys::mount::add_attributes(proc.as_fd(), mount.attributes)?;
             attach(proc.as_fd(), &mount.path)
         }
-        Source::Devices => devices.attach(&mount.path, mount.attributes),
+        Source::Devices => devices.attach(&mount.path, mount.attributes, &spec.landlock),
         Source::Tmpfs { size_bytes, mode } => {
             let tmpfs = private::tmpfs(*size_bytes, *mode)?;
             private::furnish(tmpfs.as_fd(), &mount.path, &mount.skeleton, *mode)?;

@@ -1,7 +1,7 @@
 //! The supervisor's side of a launch: the launcher is started first, and told what to do when that is known.
 //!
-//! Starting a program takes as long as preparing a run does, so both happen at once. The launcher touches nothing
-//! before it has been told; when the supervisor gives up or dies instead, it ends.
+//! Starting a program takes as long as preparing a run does, so both happen at once. The launcher makes
+//! only what every run needs before it has been told, and attaches none of it; when the supervisor gives up or dies instead, it ends.
 
 use std::ffi::{CStr, CString};
 use std::io;

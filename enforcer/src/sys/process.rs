@@ -122,6 +122,7 @@ unsafe extern "C" fn execute_in_child(argument: *const libc::c_void) -> ! {
 }
 
 /// Memory for a child's calls.
+#[derive(Debug)]
 struct Stack(Vec<u128>);
 
 impl Stack {
@@ -236,6 +237,7 @@ pub(crate) fn leave(code: i32) -> ! {
 }
 
 /// A child in a new user namespace that does nothing; its `/proc/PID/ns/user` can be mapped and opened.
+#[derive(Debug)]
 pub(crate) struct NamespaceHolder {
     pid: rustix::process::Pid,
     _stack: Stack,

@@ -19,77 +19,67 @@ const LINKS: [(&str, &str); 5] = [
     ("stdout", "/proc/self/fd/1"),
     ("stderr", "/proc/self/fd/2"),
 ];
+const QUIET: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 /// Room for the directory itself; it holds no data.
 const DIRECTORY_BYTES: u64 = 65_536;
 /// What a run may keep in shared memory.
 const SHM_BYTES: u64 = 64 << 20;
 
-/// The host's device nodes, cloned before their mount is sealed against devices.
-///
-/// Only what some rule grants is really there. The rest is an empty place of that name, so that it is Landlock
-/// that refuses, and records, whoever asks for it.
+/// The directory, not attached yet, and the host's device nodes, cloned before their mount is sealed against
+/// devices.
 #[derive(Debug)]
 pub(super) struct Devices {
+    root: OwnedFd,
     nodes: Vec<(&'static str, OwnedFd)>,
-    terminals: bool,
-    memory: bool,
 }
 
 impl Devices {
-    pub(super) fn open(rules: &[LandlockRule]) -> io::Result<Self> {
+    pub(super) fn make() -> io::Result<Self> {
+        let root = private::mount_tmpfs(DIRECTORY_BYTES, 0o755, QUIET)?;
+        for (link, target) in LINKS {
+            rustix::fs::symlinkat(target, &root, link)?;
+        }
+        for name in ["pts", "shm"] {
+            rustix::fs::mkdirat(&root, name, Mode::from_raw_mode(0o755))?;
+        }
+        let mut nodes = Vec::with_capacity(HARMLESS.len());
+        for name in HARMLESS {
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+            let place = rustix::fs::openat(&root, name, flags, Mode::empty())?;
+            // Where it stays empty, its mode is not to refuse before Landlock does.
+            rustix::fs::fchmod(&place, Mode::from_raw_mode(0o666))?;
+            let clone = clone_of(open_exactly(&format!("/dev/{name}"))?.as_fd())?;
+            sys::mount::add_attributes_here(clone.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
+            nodes.push((name, clone));
+        }
+        Ok(Self { root, nodes })
+    }
+
+    /// Puts the directory over `path` and fills it.
+    ///
+    /// Only what some rule grants is really there. The rest is an empty place of that name, so that it is
+    /// Landlock that refuses, and records, whoever asks for it.
+    pub(super) fn attach(&self, path: &str, attributes: u64, rules: &[LandlockRule]) -> io::Result<()> {
         let granted = |path: &str| {
             let about =
                 |rule: &LandlockRule| path::covers(&rule.path, path) || path::covers(path, &rule.path);
             rules.iter().any(about)
         };
-        let nodes = HARMLESS
-            .into_iter()
-            .map(|name| (name, format!("/dev/{name}")))
-            .filter(|(_, path)| granted(path))
-            .map(|(name, path)| {
-                let clone = clone_of(open_exactly(&path)?.as_fd())?;
-                sys::mount::add_attributes_here(clone.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
-                Ok((name, clone))
-            })
-            .collect::<io::Result<Vec<_>>>()?;
-        let terminals = granted("/dev/pts") || granted("/dev/ptmx");
-        Ok(Self {
-            nodes,
-            terminals,
-            memory: granted("/dev/shm"),
-        })
-    }
-
-    /// Puts the directory over `path` and fills it.
-    pub(super) fn attach(&self, path: &str, attributes: u64) -> io::Result<()> {
-        let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        let root = private::mount_tmpfs(DIRECTORY_BYTES, 0o755, quiet)?;
-        for (link, target) in LINKS {
-            rustix::fs::symlinkat(target, &root, link)?;
-        }
-        for name in HARMLESS {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            let place = rustix::fs::openat(&root, name, flags, Mode::empty())?;
-            if !self.nodes.iter().any(|(granted, _)| *granted == name) {
-                // Its mode is not to refuse before Landlock does.
-                rustix::fs::fchmod(&place, Mode::from_raw_mode(0o666))?;
+        super::attach(self.root.as_fd(), path)?;
+        for (name, clone) in &self.nodes {
+            if granted(&format!("/dev/{name}")) {
+                attach_at(clone.as_fd(), child(&self.root, name)?.as_fd())?;
             }
         }
-        for name in ["pts", "shm"] {
-            rustix::fs::mkdirat(&root, name, Mode::from_raw_mode(0o755))?;
+        if granted("/dev/pts") || granted("/dev/ptmx") {
+            attach_at(terminals(QUIET)?.as_fd(), child(&self.root, "pts")?.as_fd())?;
         }
-        super::attach(root.as_fd(), path)?;
-        for (name, clone) in &self.nodes {
-            attach_at(clone.as_fd(), child(&root, name)?.as_fd())?;
+        if granted("/dev/shm") {
+            let quiet = QUIET | MountAttrFlags::MOUNT_ATTR_NODEV;
+            let shm = private::mount_tmpfs(SHM_BYTES, 0o1777, quiet)?;
+            attach_at(shm.as_fd(), child(&self.root, "shm")?.as_fd())?;
         }
-        if self.terminals {
-            attach_at(terminals(quiet)?.as_fd(), child(&root, "pts")?.as_fd())?;
-        }
-        if self.memory {
-            let shm = private::mount_tmpfs(SHM_BYTES, 0o1777, quiet | MountAttrFlags::MOUNT_ATTR_NODEV)?;
-            attach_at(shm.as_fd(), child(&root, "shm")?.as_fd())?;
-        }
-        sys::mount::add_attributes_here(root.as_fd(), attributes)
+        sys::mount::add_attributes_here(self.root.as_fd(), attributes)
     }
 }
 

@@ -7,12 +7,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
 use super::write_at;
-use crate::sys;
+use crate::sys::process::NamespaceHolder;
 
 /// User namespaces that map one host user and group to the run's, made when first needed.
 #[derive(Debug)]
 pub(super) struct Owners<'a> {
     proc: BorrowedFd<'a>,
+    /// For the first mapping; more than one is rare.
+    ready: Option<NamespaceHolder>,
     namespaces: BTreeMap<Mapping, OwnedFd>,
 }
 
@@ -27,16 +29,21 @@ pub(super) struct Mapping {
 
 impl<'a> Owners<'a> {
     /// `proc` is a procfs of this PID namespace.
-    pub(super) fn new(proc: BorrowedFd<'a>) -> Self {
+    pub(super) fn new(proc: BorrowedFd<'a>, ready: NamespaceHolder) -> Self {
         Self {
             proc,
+            ready: Some(ready),
             namespaces: BTreeMap::new(),
         }
     }
 
     pub(super) fn namespace(&mut self, mapping: Mapping) -> io::Result<BorrowedFd<'_>> {
         if !self.namespaces.contains_key(&mapping) {
-            let namespace = make(self.proc, mapping)?;
+            let holder = match self.ready.take() {
+                Some(ready) => ready,
+                None => NamespaceHolder::new()?,
+            };
+            let namespace = make(self.proc, holder, mapping)?;
             self.namespaces.insert(mapping, namespace);
         }
         let namespace = self
@@ -47,8 +54,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-fn make(proc: BorrowedFd<'_>, mapping: Mapping) -> io::Result<OwnedFd> {
-    let holder = sys::process::NamespaceHolder::new()?;
+fn make(proc: BorrowedFd<'_>, holder: NamespaceHolder, mapping: Mapping) -> io::Result<OwnedFd> {
     let pid = holder.pid().as_raw_pid();
     write_at(
         proc,
