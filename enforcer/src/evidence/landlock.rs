@@ -212,18 +212,20 @@ fn translate(evidence: &Evidence, access: &Access) -> (Details, Mechanism, Rulin
         } else {
             (Verb::Bind, object.local, object.local_port)
         };
+        // What is zero is left out of the record.
+        let port = port.unwrap_or(0);
         let ruling = evidence.rules.tcp(&evidence.artifact, verb, address, port);
-        let family = if address.is_some_and(|address| address.is_ipv6()) {
-            "ipv6"
-        } else {
-            "ipv4"
+        let family = match address {
+            Some(address) if address.is_ipv6() => "ipv6",
+            Some(_) => "ipv4",
+            None => "ip",
         };
         let details = NetworkDetails {
             verb: NetworkVerb::Rule(verb),
             protocol: "tcp".into(),
             family: family.into(),
             address,
-            port,
+            port: Some(port),
             hook: "landlock",
             socket_type: None,
         };

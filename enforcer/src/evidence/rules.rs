@@ -1,6 +1,6 @@
 //! Rules as events name them, and which rule is behind a refusal that the kernel recorded without one.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use artifact::filesystem::FileAccess;
@@ -48,18 +48,25 @@ impl Rules {
         self.refusal(rule)
     }
 
-    /// The rule behind a TCP port that Landlock refused.
+    /// The rule behind a TCP port that Landlock refused. The kernel leaves out an unspecified address, and with it the
+    /// family; then the stricter decision of the two is named.
     pub(super) fn tcp(
         &self,
         artifact: &Artifact,
         verb: Verb,
         address: Option<IpAddr>,
-        port: Option<u16>,
+        port: u16,
     ) -> (Effect, RuleId) {
-        let (Some(address), Some(port)) = (address, port) else {
-            return (Effect::Deny, RuleId::DEFAULT);
-        };
-        let (_, rule) = artifact::network::decide(&artifact.network, verb, Protocol::Tcp, address, port);
-        self.refusal(rule)
+        let unspecified = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+        let possible = address.map_or(unspecified, |address| [address, address]);
+        possible
+            .into_iter()
+            .map(|address| {
+                let (_, rule) =
+                    artifact::network::decide(&artifact.network, verb, Protocol::Tcp, address, port);
+                self.refusal(rule)
+            })
+            .max_by_key(|(effect, rule)| (*effect, *rule != RuleId::DEFAULT))
+            .unwrap_or((Effect::Deny, RuleId::DEFAULT))
     }
 }
