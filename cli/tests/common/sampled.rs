@@ -9,7 +9,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use policy_lang::host::HostPaths;
 use policy_lang::policy::{Effect, Policy};
@@ -87,6 +87,11 @@ pub(crate) fn seeds(count: u64, mut sample: impl FnMut(u64)) {
 
 /// The policy as `remit run` in the workspace understands it.
 pub(crate) fn resolved(host: &Host, path: &Path) -> Policy {
+    resolve(host, path).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// The same, or what the language has against it.
+pub(crate) fn resolve(host: &Host, path: &Path) -> Result<Policy, String> {
     let mut source = policy_lang::host::load(path).expect("a policy");
     source = SourceFile::new(&source.name, &source.text);
     let inputs = Inputs {
@@ -96,11 +101,32 @@ pub(crate) fn resolved(host: &Host, path: &Path) -> Policy {
         paths: &HostPaths,
     };
     let parsed = policy_lang::parse(&source);
-    let ast = parsed.ast.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+    let ast = parsed.ast.ok_or_else(|| format!("{:?}", parsed.diagnostics))?;
     let resolved = policy_lang::resolve(&ast, &source, &inputs);
     resolved
         .policy
-        .unwrap_or_else(|| panic!("{:?}\n{}", resolved.diagnostics, source.text))
+        .ok_or_else(|| format!("{:?}\n{}", resolved.diagnostics, source.text))
+}
+
+/// What the kernel says of each access when no policy does, to a user without privileges.
+pub(crate) fn probe_outside(host: &Host, accesses: &[Value]) -> Vec<String> {
+    let list = host.beside("accesses.json");
+    fs::write(&list, Value::from(accesses.to_vec()).to_string()).expect("written");
+    let mut command = Command::new("setpriv");
+    command.args([
+        "--reuid",
+        "65534",
+        "--regid",
+        "65534",
+        "--clear-groups",
+        "--no-new-privs",
+    ]);
+    command
+        .args(["/usr/bin/python3", "-ISc", PROBE])
+        .current_dir(host.work());
+    let outcome = remit::output(command.stdin(Stdio::from(fs::File::open(list).expect("the list"))));
+    serde_json::from_str(&outcome.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", outcome.stdout, outcome.stderr))
 }
 
 /// What the probe said of each access, in a run of its own within the policy.
