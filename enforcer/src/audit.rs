@@ -112,6 +112,29 @@ pub struct AuditStream {
     token: Option<Vec<u8>>,
 }
 
+/// A stream that is being opened.
+#[derive(Debug)]
+pub struct Opening {
+    socket: Socket,
+    asked: u32,
+}
+
+impl Opening {
+    /// Takes the answer, and switches audit on where that is needed (remembering how it was).
+    ///
+    /// # Errors
+    /// As for [`AuditStream::open`].
+    pub fn complete(mut self, instance: &Instance) -> Result<AuditStream, AuditError> {
+        let status = settings::ensure(&mut self.socket, self.asked, instance)?;
+        Ok(AuditStream {
+            socket: self.socket,
+            queue_lost: status.lost,
+            socket_lost: 0,
+            token: None,
+        })
+    }
+}
+
 impl AuditStream {
     /// Most records that one [`AuditStream::read`] brings, so that other work gets its turn.
     pub const BATCH_MAX: usize = 1024;
@@ -121,15 +144,18 @@ impl AuditStream {
     /// # Errors
     /// When records would not arrive; then the run must not start.
     pub fn open(instance: &Instance) -> Result<Self, AuditError> {
+        Self::begin()?.complete(instance)
+    }
+
+    /// Listens, and asks how audit is set up; the answer comes while the caller does something else.
+    ///
+    /// # Errors
+    /// As for [`AuditStream::open`].
+    pub fn begin() -> Result<Opening, AuditError> {
         settings::check_seccomp_logging()?;
         let mut socket = Socket::open()?;
-        let status = settings::ensure(&mut socket, instance)?;
-        Ok(Self {
-            socket,
-            queue_lost: status.lost,
-            socket_lost: 0,
-            token: None,
-        })
+        let asked = settings::ask_status(&mut socket)?;
+        Ok(Opening { socket, asked })
     }
 
     /// Takes what has arrived into `batch` (which is cleared first), without waiting. Returns whether there may
@@ -177,10 +203,11 @@ impl AuditStream {
     pub fn finish(&mut self, limit: Duration, mut each: impl FnMut(&Batch)) -> Result<(), AuditError> {
         let deadline = Instant::now() + limit;
         let token = settings::token()?;
-        self.socket.send(settings::GET, &[])?;
         // The kernel replaces the last byte by a terminator.
         let text = [token.as_slice(), &[0]].concat();
         self.socket.send(record::TRUSTED_APP, &text)?;
+        // The kernel prepares this answer while its audit thread works on the barrier.
+        self.socket.send(settings::GET, &[])?;
         self.token = Some(token);
         let (mut barrier, mut status) = (false, false);
         let mut batch = Batch::default();

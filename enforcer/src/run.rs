@@ -14,7 +14,7 @@ use artifact::Artifact;
 use artifact::process::RecordOptions;
 
 use crate::admission::{Admitted, Reason, Refusal, Status};
-use crate::audit::{AuditError, AuditStream, Batch};
+use crate::audit::{AuditError, AuditStream, Batch, Opening};
 use crate::bpf::{self, BpfError, CgroupId, RunTables};
 use crate::capabilities::Capability;
 use crate::cgroup::RunCgroups;
@@ -223,6 +223,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         programs,
         cgroup,
         waiting,
+        audit,
         signals,
         ..
     } = head_start;
@@ -232,9 +233,11 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         .cgroups
         .limit(&instance, &plan)
         .map_err(host("set the run's limits"))?;
+    // The others were never made.
+    parts.cgroups.v1.clone_from(&joined);
     let (ids, _dynamic) = identity(&admitted, &caller)?;
     let prepared = prepare::files(&artifact, ids, admitted.capabilities().has(Capability::Fuse))?;
-    let audit = AuditStream::open(&instance)?;
+    let audit = audit.complete(&instance)?;
     let id = cgroup.metadata().map_err(host("read the cgroup's id"))?.ino();
     // Who is whose child is needed to attribute refusals, also where it is not itself recorded.
     let wanted = RecordOptions {
@@ -319,6 +322,7 @@ pub struct HeadStart {
     waiting: Waiting,
     cgroup: File,
     programs: bpf::Host,
+    audit: Opening,
     parts: Parts,
     signals: BlockedSignals,
 }
@@ -341,10 +345,26 @@ impl HeadStart {
             tables: None,
             record: Some(record),
         };
-        // Programs are only ever attached above cgroups that are empty.
-        let programs = bpf::Host::open_or_load(instance)?;
-        let cgroup = parts.cgroups.create().map_err(host("create the run's cgroup"))?;
-        let waiting = start(launcher, &cgroup)?;
+        // Programs are only ever attached above cgroups that are empty. Where they are already, the launcher is
+        // started first.
+        let loaded = if bpf::Host::is_pinned(instance) {
+            None
+        } else {
+            Some(bpf::Host::open_or_load(instance)?)
+        };
+        let (mut cgroup, mut waiting) = begin(&parts, launcher)?;
+        let programs = match loaded.map_or_else(|| bpf::Host::open(instance), Ok) {
+            Err(BpfError::NotLoaded) => {
+                drop(waiting);
+                parts.cgroups.empty().map_err(host("end the launcher"))?;
+                parts.cgroups.remove().map_err(host("remove the run's cgroup"))?;
+                let programs = bpf::Host::open_or_load(instance)?;
+                (cgroup, waiting) = begin(&parts, launcher)?;
+                programs
+            }
+            opened => opened?,
+        };
+        let audit = AuditStream::begin()?;
         Ok(Self {
             instance: instance.clone(),
             launcher: launcher.to_owned(),
@@ -352,10 +372,18 @@ impl HeadStart {
             waiting,
             cgroup,
             programs,
+            audit,
             parts,
             signals,
         })
     }
+}
+
+/// Makes the run's cgroup and starts the launcher in it.
+fn begin(parts: &Parts, launcher: &Path) -> Result<(File, Waiting), RunError> {
+    let cgroup = parts.cgroups.create().map_err(host("create the run's cgroup"))?;
+    let waiting = start(launcher, &cgroup)?;
+    Ok((cgroup, waiting))
 }
 
 /// Records that a run was not admitted, for whoever watches the events.

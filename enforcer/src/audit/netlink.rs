@@ -136,10 +136,27 @@ impl Socket {
         kind: u16,
         payload: &[u8],
         deadline: Instant,
+        each: impl FnMut(Message<'_>) -> bool,
+    ) -> Result<(), AuditError> {
+        let sequence = self.ask(step, kind, payload)?;
+        self.answers(step, sequence, deadline, each)
+    }
+
+    /// The first half of a request: its number, for [`Socket::answers`].
+    pub(super) fn ask(&mut self, step: &'static str, kind: u16, payload: &[u8]) -> Result<u32, AuditError> {
+        self.transmit(kind, REQUEST | ACK, payload)
+            .map_err(|source| AuditError::Request { step, source })
+    }
+
+    /// The second half.
+    pub(super) fn answers(
+        &mut self,
+        step: &'static str,
+        sequence: u32,
+        deadline: Instant,
         mut each: impl FnMut(Message<'_>) -> bool,
     ) -> Result<(), AuditError> {
         let failed = |source| AuditError::Request { step, source };
-        let sequence = self.transmit(kind, REQUEST | ACK, payload).map_err(failed)?;
         let (mut acknowledged, mut satisfied) = (false, false);
         while !(acknowledged && satisfied) {
             match self.receive() {

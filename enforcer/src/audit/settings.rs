@@ -116,9 +116,9 @@ struct Previous {
     added_rule: bool,
 }
 
-/// Makes sure that records arrive.
-pub(super) fn ensure(socket: &mut Socket, instance: &Instance) -> Result<Status, AuditError> {
-    let status = get(socket)?;
+/// Makes sure that records arrive. `asked` is the number of an [`ask_status`].
+pub(super) fn ensure(socket: &mut Socket, asked: u32, instance: &Instance) -> Result<Status, AuditError> {
+    let status = answered_status(socket, asked)?;
     if status.pid != 0 && status.enabled == 0 {
         return Err(AuditError::Off { pid: status.pid });
     }
@@ -218,21 +218,27 @@ pub(super) fn token() -> Result<Vec<u8>, AuditError> {
 }
 
 fn get(socket: &mut Socket) -> Result<Status, AuditError> {
+    let asked = ask_status(socket)?;
+    answered_status(socket, asked)
+}
+
+const TELL_STATUS: &str = "tell the audit status";
+
+/// Asks for the status. The kernel starts a thread to answer, which takes its time.
+pub(super) fn ask_status(socket: &mut Socket) -> Result<u32, AuditError> {
+    socket.ask(TELL_STATUS, GET, &[])
+}
+
+fn answered_status(socket: &mut Socket, asked: u32) -> Result<Status, AuditError> {
     let mut status = None;
-    socket.request(
-        "tell the audit status",
-        GET,
-        &[],
-        Instant::now() + PATIENCE,
-        |message| {
-            if message.kind == GET {
-                status = Status::parse(message.payload);
-            }
-            status.is_some()
-        },
-    )?;
+    socket.answers(TELL_STATUS, asked, Instant::now() + PATIENCE, |message| {
+        if message.kind == GET {
+            status = Status::parse(message.payload);
+        }
+        status.is_some()
+    })?;
     status.ok_or_else(|| AuditError::Request {
-        step: "tell the audit status",
+        step: TELL_STATUS,
         source: io::ErrorKind::InvalidData.into(),
     })
 }

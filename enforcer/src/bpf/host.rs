@@ -86,6 +86,12 @@ impl Host {
         }
     }
 
+    /// Whether something seems to be pinned; [`Host::open`] says whether it can be used.
+    #[must_use]
+    pub fn is_pinned(instance: &Instance) -> bool {
+        load::stamp_path(instance).exists()
+    }
+
     /// Opens what is pinned.
     ///
     /// # Errors

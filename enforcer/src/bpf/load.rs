@@ -71,7 +71,7 @@ pub(super) fn lock_path(instance: &Instance) -> PathBuf {
     instance.state_dir().join("bpf.lock")
 }
 
-fn stamp_path(instance: &Instance) -> PathBuf {
+pub(super) fn stamp_path(instance: &Instance) -> PathBuf {
     instance.state_dir().join("bpf.stamp")
 }
 

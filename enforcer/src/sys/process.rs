@@ -240,7 +240,6 @@ pub(crate) fn leave(code: i32) -> ! {
 #[derive(Debug)]
 pub(crate) struct NamespaceHolder {
     pid: rustix::process::Pid,
-    _stack: Stack,
 }
 
 impl NamespaceHolder {
@@ -251,12 +250,13 @@ impl NamespaceHolder {
             ..CloneArgs::default()
         };
         let stack = Stack::new();
-        // SAFETY: the child only sleeps on its stack, which is freed after the child was killed and reaped. It
-        // shares no signal handler but those of the Rust runtime, for faults that it cannot make.
+        // SAFETY: the child only sleeps on its stack, which is never freed. It shares no signal handler but those of
+        // the Rust runtime, for faults that it cannot make.
         let pid = check(unsafe { stack.clone_onto(args, sleep_in_child, ptr::null()) })?;
         let pid = rustix::process::Pid::from_raw(i32::try_from(pid).map_err(io::Error::other)?);
         let pid = pid.ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))?;
-        Ok(Self { pid, _stack: stack })
+        std::mem::forget(stack);
+        Ok(Self { pid })
     }
 
     pub(crate) const fn pid(&self) -> rustix::process::Pid {
@@ -266,9 +266,8 @@ impl NamespaceHolder {
 
 impl Drop for NamespaceHolder {
     fn drop(&mut self) {
-        // Neither can fail for a child that exists and was not waited for.
+        // Cannot fail for a child that exists and was not waited for. Process 1 reaps it later, with all others.
         let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
-        let _ = rustix::process::waitpid(Some(self.pid), rustix::process::WaitOptions::empty());
     }
 }
 

@@ -45,9 +45,7 @@ impl Devices {
         let mut nodes = Vec::with_capacity(HARMLESS.len());
         for name in HARMLESS {
             let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            let place = rustix::fs::openat(&root, name, flags, Mode::empty())?;
-            // Where it stays empty, its mode is not to refuse before Landlock does.
-            rustix::fs::fchmod(&place, Mode::from_raw_mode(0o666))?;
+            rustix::fs::openat(&root, name, flags, Mode::empty())?;
             let clone = clone_of(open_exactly(&format!("/dev/{name}"))?.as_fd())?;
             sys::mount::add_attributes_here(clone.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
             nodes.push((name, clone));
@@ -57,8 +55,8 @@ impl Devices {
 
     /// Puts the directory over `path` and fills it.
     ///
-    /// Only what some rule grants is really there. The rest is an empty place of that name, so that it is
-    /// Landlock that refuses, and records, whoever asks for it.
+    /// Landlock decides about each device, granted or not. Only terminals and shared memory, which cost a file system
+    /// each, are left out where no rule speaks of them.
     pub(super) fn attach(&self, path: &str, attributes: u64, rules: &[LandlockRule]) -> io::Result<()> {
         let granted = |path: &str| {
             let about =
@@ -67,9 +65,8 @@ impl Devices {
         };
         super::attach(self.root.as_fd(), path)?;
         for (name, clone) in &self.nodes {
-            if granted(&format!("/dev/{name}")) {
-                attach_at(clone.as_fd(), child(&self.root, name)?.as_fd())?;
-            }
+            // A clone that is not attached costs more: closing it waits for an RCU grace period.
+            attach_at(clone.as_fd(), child(&self.root, name)?.as_fd())?;
         }
         if granted("/dev/pts") || granted("/dev/ptmx") {
             attach_at(terminals(QUIET)?.as_fd(), child(&self.root, "pts")?.as_fd())?;
