@@ -185,3 +185,19 @@ fn a_loss_is_shown_and_an_allowed_access_is_not() {
         "remit: 3 records lost: the run's ring buffer was full\n"
     );
 }
+
+#[test]
+fn what_every_c_library_tries_and_does_without_is_not_shown() {
+    let call = |name: &str| {
+        let details = Details::Syscall(SyscallDetails {
+            name: Some(name.to_owned()),
+            number: 435,
+            architecture: "x86_64".to_owned(),
+            action: "errno",
+            candidates: Vec::new(),
+        });
+        event(1, None, Mechanism::Seccomp, details)
+    };
+    assert_eq!(plain().line(&call("clone3")), None);
+    assert!(plain().line(&call("unshare")).is_some());
+}
