@@ -152,10 +152,22 @@ fn daemons_behind_unix_sockets_are_out_of_reach_by_every_name_and_kind() {
 fn a_policy_that_opens_unix_streams_keeps_datagrams_abstract_names_and_the_host_s_run_shut() {
     let Some(host) = host("n10-open", &[]) else { return };
     let daemons = Daemons::start(&host);
-    let policy = host.policy(
-        "",
-        "process { allow syscall @system-service, \"socket\" where domain == AF_UNIX and type & SOCK_TYPE_MASK == SOCK_STREAM }",
+    let opened = |suffix: &str| {
+        let rule =
+            "allow syscall \"socket\" where domain == AF_UNIX and type & SOCK_TYPE_MASK == SOCK_STREAM";
+        host.policy(
+            "",
+            &format!("process {{ allow syscall @system-service {rule} {suffix} }}"),
+        )
+    };
+    // Paths of sockets are not judged by the rules on files, which is said before it is permitted.
+    let refused = host.sh(&opened(""), "true").expect_code(125);
+    assert!(
+        refused.stderr.contains("whose socket the run can see"),
+        "{}",
+        refused.stderr
     );
+    let policy = opened("permit degraded");
     let run = std::path::Path::new("/run").join(format!("{}.sock", host.instance()));
     let in_run = UnixListener::bind(&run).expect("a listener");
     let script = format!("{TRY}\nattempt('run', lambda: stream('{}'))\n", run.display());

@@ -7,7 +7,9 @@
 use artifact::rule::{Lowering, Mechanism, Need};
 use policy_lang::inclusion::Proof;
 use policy_lang::pattern::PathPattern;
-use policy_lang::policy::{Effect, FileAccess, Identity, Policy, Protocol, Resource, Rule, Subject, Verb};
+use policy_lang::policy::{
+    Effect, FileAccess, Identity, Origin, Policy, Protocol, Resource, Rule, Subject, Verb,
+};
 use policy_lang::syscall::{Architecture, SyscallSet, table};
 
 use super::files::Grants;
@@ -19,6 +21,9 @@ use crate::plan::NetworkPlan;
 const TRUNCATE: Need = Need::Landlock(3);
 /// Landlock ABI that knows TCP ports.
 const TCP_PORTS: Need = Need::Landlock(4);
+
+/// The label of the built-in denial.
+const UNIX_SOCKETS: &str = "built-in:unix-sockets";
 
 /// What is known about a policy when its rules are explained.
 pub(super) struct Context<'p> {
@@ -35,7 +40,7 @@ impl Context<'_> {
             Subject::File { accesses, targets } => Ok(self.file(rule, accesses, targets)),
             Subject::Network { verbs, protocols, .. } => Ok(self.network(verbs, protocols)),
             Subject::Pass { .. } | Subject::Set { .. } => Ok(vec![exact(Mechanism::Environment, &[])]),
-            Subject::Syscall { targets } => syscall(targets),
+            Subject::Syscall { targets } => self.syscall(rule, targets),
             Subject::Scratch { .. } => Ok(vec![exact(Mechanism::PrivateMount, &[Need::MountNamespace])]),
             Subject::Identity(_) => Ok(vec![exact(Mechanism::Credentials, &[])]),
             Subject::Limit { resource, .. } => Ok(limit(*resource, self.policy.identity.0)),
@@ -115,6 +120,40 @@ impl Context<'_> {
         Some(format!(
             "\"{text}\" is matched when the run starts; files that the run creates or renames later are not covered"
         ))
+    }
+
+    fn syscall(&self, rule: &Rule, targets: &[SyscallSet]) -> Result<Vec<Lowering>, Reason> {
+        let mut lowering = syscall(targets)?;
+        if rule.effect == Effect::Allow && self.opens_unix_sockets(targets) {
+            for mechanism in &mut lowering {
+                mechanism.gap = Some(
+                    "a UNIX socket reaches every daemon whose socket the run can see by its path, whatever \
+                     `filesystem` says"
+                        .to_owned(),
+                );
+            }
+        }
+        Ok(lowering)
+    }
+
+    /// Whether a target lies strictly inside the built-in denial, and so takes a part of it back.
+    fn opens_unix_sockets(&self, targets: &[SyscallSet]) -> bool {
+        let built_in =
+            |rule: &&Rule| rule.origin == Origin::BuiltIn && rule.label.as_deref() == Some(UNIX_SOCKETS);
+        self.policy
+            .rules
+            .iter()
+            .filter(built_in)
+            .filter_map(|rule| match &rule.subject {
+                Subject::Syscall { targets } => Some(targets),
+                _ => None,
+            })
+            .flatten()
+            .any(|shut| {
+                let opens =
+                    |target: &SyscallSet| shut.includes(target).holds() && !target.includes(shut).holds();
+                targets.iter().any(opens)
+            })
     }
 
     fn network(&self, verbs: &[Verb], protocols: &[Protocol]) -> Vec<Lowering> {
