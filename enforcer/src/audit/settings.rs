@@ -42,6 +42,9 @@ pub struct Status {
     pub enabled: u32,
     /// The audit daemon, or 0.
     pub pid: u32,
+    /// Records a second beyond which the kernel drops, or 0. Not among what earlier versions saved.
+    #[serde(default)]
+    pub rate_limit: u32,
     /// Records the queue holds before it drops.
     pub backlog_limit: u32,
     /// Records dropped since boot, for the whole host.
@@ -64,6 +67,7 @@ impl Status {
         Some(Self {
             enabled: word(1)?,
             pid: word(3)?,
+            rate_limit: word(4)?,
             backlog_limit: word(5)?,
             lost: word(6)?,
             backlog_wait_time: word(9)?,
