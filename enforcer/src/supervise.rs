@@ -4,9 +4,10 @@
 //! shell's job control sees one job. What was sent to the supervisor alone is passed on. When the command is
 //! stopped from the terminal, the whole run is frozen and the supervisor stops too, so nothing runs unwatched.
 
+mod terminal;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -19,6 +20,7 @@ use crate::mask::{MaskTree, serve};
 use crate::observe::{ObserveError, Observer};
 use crate::sys;
 use crate::sys::signal::{self, SignalSet};
+use terminal::Terminal;
 
 /// Signals that are passed on to the command.
 const FORWARDED: [i32; 9] = [
@@ -259,46 +261,6 @@ impl State {
     }
 }
 
-/// The caller's terminal, when this process is in its foreground.
-struct Terminal {
-    tty: Option<OwnedFd>,
-}
-
-impl Terminal {
-    fn of_caller() -> Self {
-        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC | rustix::fs::OFlags::NOCTTY;
-        let tty = rustix::fs::open("/dev/tty", flags, rustix::fs::Mode::empty()).ok();
-        let tty = tty.filter(|tty| rustix::termios::tcgetpgrp(tty) == Ok(rustix::process::getpgrp()));
-        Self { tty }
-    }
-
-    /// The command was stopped: stops the run and this process, as one job; when continued, goes on.
-    fn stop_with(&self, stopped: i32, cgroups: &RunCgroups, process: BorrowedFd<'_>) -> io::Result<()> {
-        let from_terminal = [libc::SIGTSTP, libc::SIGSTOP, libc::SIGTTIN, libc::SIGTTOU].contains(&stopped);
-        if self.tty.is_none() || !from_terminal {
-            return Ok(());
-        }
-        let freezer: PathBuf = cgroups.unified.join("cgroup.freeze");
-        std::fs::write(&freezer, "1")?;
-        rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
-        std::fs::write(&freezer, "0")?;
-        send(process, Signal::CONT)
-    }
-
-    /// A command that made itself the terminal's foreground has ended.
-    fn take_back(&self) {
-        let Some(tty) = &self.tty else { return };
-        let own = rustix::process::getpgrp();
-        if rustix::termios::tcgetpgrp(tty) != Ok(own)
-            && let Ok(old) = SignalSet::of(&[libc::SIGTTOU]).block()
-        {
-            // Cosmetic: a shell takes its terminal back by itself.
-            let _ = rustix::termios::tcsetpgrp(tty, own);
-            let _ = old.set();
-        }
-    }
-}
-
 /// Answers some requests; returns whether there was nothing more to answer.
 fn answer(
     masks: &Option<(AsyncFd<OwnedFd>, MaskTree)>,
@@ -334,13 +296,6 @@ fn answer(
     Ok(false)
 }
 
-fn send(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
-    match rustix::process::pidfd_send_signal(process, signal) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
 fn nonblocking(fd: OwnedFd) -> io::Result<OwnedFd> {
     let flags = rustix::fs::fcntl_getfl(&fd)?;
     rustix::fs::fcntl_setfl(&fd, flags | rustix::fs::OFlags::NONBLOCK)?;
@@ -370,5 +325,12 @@ async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,
+    }
+}
+
+fn send(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
+    match rustix::process::pidfd_send_signal(process, signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

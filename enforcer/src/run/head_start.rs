@@ -1,0 +1,120 @@
+//! The part of a run that does not depend on what is to run.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::RunError;
+use super::error::host;
+use super::parts::Parts;
+use crate::audit::{AuditStream, Opening};
+use crate::bpf::{self, BpfError};
+use crate::cgroup::RunCgroups;
+use crate::event::RunId;
+use crate::instance::Instance;
+use crate::launch::Waiting;
+use crate::record::RunRecord;
+use crate::recovery;
+use crate::supervise::BlockedSignals;
+
+/// What can begin before it is known what is to run: the run's record and cgroup, the programs, and the launcher,
+/// which takes longest and waits to be told what to do. Optional; dropped, nothing of it is left.
+///
+/// Its fields are dropped in their order: the launcher ends first, then its cgroup goes.
+#[derive(Debug)]
+pub struct HeadStart {
+    pub(super) instance: Instance,
+    pub(super) launcher: PathBuf,
+    pub(super) run: RunId,
+    pub(super) waiting: Waiting,
+    pub(super) cgroup: File,
+    pub(super) programs: bpf::Host,
+    pub(super) audit: Opening,
+    pub(super) parts: Parts,
+    pub(super) signals: BlockedSignals,
+}
+
+impl HeadStart {
+    /// Begins a run of `instance`. `launcher` is that of [`super::RunOptions`].
+    ///
+    /// # Errors
+    /// As for [`super::run`]. A caller that goes on without meets the same failure there, after admission, which knows
+    /// better what a host lacks.
+    pub fn take(instance: &Instance, launcher: &Path) -> Result<Self, RunError> {
+        let run = RunId::new(&new_id());
+        let signals = BlockedSignals::block().map_err(host("block signals"))?;
+        let entered = instance.enter()?;
+        recovery::recover(instance)?;
+        let record = RunRecord::create(instance, run.as_str()).map_err(host("write the run record"))?;
+        drop(entered);
+        let parts = Parts {
+            cgroups: RunCgroups::of(instance, run.as_str()),
+            tables: None,
+            record: Some(record),
+        };
+        // Programs are only ever attached above cgroups that are empty. Where they are already, the launcher is
+        // started first.
+        let loaded = if bpf::Host::is_pinned(instance) {
+            None
+        } else {
+            Some(bpf::Host::open_or_load(instance)?)
+        };
+        let (mut cgroup, mut waiting) = begin(&parts, launcher)?;
+        let programs = match loaded.map_or_else(|| bpf::Host::open(instance), Ok) {
+            Err(BpfError::NotLoaded) => {
+                drop(waiting);
+                parts.cgroups.empty().map_err(host("end the launcher"))?;
+                parts.cgroups.remove().map_err(host("remove the run's cgroup"))?;
+                let programs = bpf::Host::open_or_load(instance)?;
+                (cgroup, waiting) = begin(&parts, launcher)?;
+                programs
+            }
+            opened => opened?,
+        };
+        let audit = AuditStream::begin()?;
+        Ok(Self {
+            instance: instance.clone(),
+            launcher: launcher.to_owned(),
+            run,
+            waiting,
+            cgroup,
+            programs,
+            audit,
+            parts,
+            signals,
+        })
+    }
+}
+
+/// Makes the run's cgroup and starts the launcher in it.
+fn begin(parts: &Parts, launcher: &Path) -> Result<(File, Waiting), RunError> {
+    let cgroup = parts.cgroups.create().map_err(host("create the run's cgroup"))?;
+    let waiting = start(launcher, &cgroup)?;
+    Ok((cgroup, waiting))
+}
+
+/// Starts the launcher in the run's cgroup.
+fn start(launcher: &Path, cgroup: &File) -> Result<Waiting, RunError> {
+    let program = CString::new(launcher.as_os_str().as_bytes())
+        .map_err(|error| host("name the launcher")(error.into()))?;
+    Waiting::start(&program, cgroup.as_fd()).map_err(host("start the launcher"))
+}
+
+/// Sorts by time and is unique on the host.
+pub(super) fn new_id() -> String {
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut random = [0u8; 4];
+    // Without randomness the time and process id still tell runs apart.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::NONBLOCK);
+    format!(
+        "{:011x}{:07x}{:08x}",
+        since.as_millis(),
+        std::process::id(),
+        u32::from_ne_bytes(random)
+    )
+}
