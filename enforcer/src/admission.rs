@@ -127,13 +127,15 @@ pub enum Reason {
 }
 
 /// What no run can do without, whatever its policy says.
-const BASE: [Capability; 7] = [
+const BASE: [Capability; 9] = [
     Capability::Privileges,
     Capability::Landlock,
     Capability::SeccompLog,
     Capability::CgroupBpf,
+    Capability::KernelBtf,
     Capability::MountSetattr,
     Capability::PidNamespace,
+    Capability::MemfdNoexec,
     Capability::Audit,
 ];
 

@@ -34,6 +34,8 @@ pub enum Capability {
     Fuse,
     /// PID namespaces.
     PidNamespace,
+    /// `vm.memfd_noexec` (Linux 6.3).
+    MemfdNoexec,
     /// The memory controller.
     MemoryController,
     /// The pids controller.
@@ -50,7 +52,7 @@ pub enum Capability {
 
 impl Capability {
     /// All, in the order `remit doctor` lists them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Privileges,
         Self::Landlock,
         Self::SeccompLog,
@@ -61,6 +63,7 @@ impl Capability {
         Self::UserNamespace,
         Self::Fuse,
         Self::PidNamespace,
+        Self::MemfdNoexec,
         Self::MemoryController,
         Self::PidsController,
         Self::CpuController,
@@ -83,6 +86,7 @@ impl Capability {
             Self::UserNamespace => "user namespaces",
             Self::Fuse => "FUSE",
             Self::PidNamespace => "PID namespaces",
+            Self::MemfdNoexec => "vm.memfd_noexec",
             Self::MemoryController => "memory controller",
             Self::PidsController => "pids controller",
             Self::CpuController => "cpu controller",
@@ -110,6 +114,7 @@ impl Capability {
                 "what is denied inside a grant is hidden without a record, where the rule permits that"
             }
             Self::PidNamespace => "nothing can run: build the kernel with CONFIG_PID_NS",
+            Self::MemfdNoexec => "files in memory would be executable whatever is granted, so nothing can run (Linux 6.3)",
             Self::MemoryController => "`limit memory` is per process only",
             Self::PidsController => "`limit processes` counts per user id only",
             Self::CpuController => "`limit cpu` is refused",

@@ -110,8 +110,10 @@ fn each_thing_every_run_needs_is_refused_by_name_when_it_is_missing() {
         Capability::Landlock,
         Capability::SeccompLog,
         Capability::CgroupBpf,
+        Capability::KernelBtf,
         Capability::MountSetattr,
         Capability::PidNamespace,
+        Capability::MemfdNoexec,
         Capability::Audit,
     ] {
         let refusal = admit(artifact(vec![], vec![]), &host(7, &[capability])).unwrap_err();

@@ -54,6 +54,7 @@ pub fn probe() -> Capabilities {
             Capability::UserNamespace => namespace("user"),
             Capability::Fuse => answer("open(/dev/fuse)", &fuse(), |()| "opened".to_owned()),
             Capability::PidNamespace => namespace("pid"),
+            Capability::MemfdNoexec => file("/proc/sys/vm/memfd_noexec"),
             Capability::MemoryController => controller(&instance, Controller::Memory),
             Capability::PidsController => controller(&instance, Controller::Pids),
             Capability::CpuController => controller(&instance, Controller::Cpu),
