@@ -206,8 +206,21 @@ impl AuditStream {
         self.socket_lost = dropped;
     }
 
-    /// Waits until everything that the kernel had recorded when this was called has arrived, and learns what its
-    /// queue lost. `each` gets every batch on the way.
+    /// Sends the barrier that [`AuditStream::finish`] waits for.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub fn send_barrier(&mut self) -> Result<(), AuditError> {
+        let token = settings::token()?;
+        // The kernel replaces the last byte by a terminator.
+        let text = [token.as_slice(), &[0]].concat();
+        self.socket.send(record::TRUSTED_APP, &text)?;
+        self.token = Some(token);
+        Ok(())
+    }
+
+    /// Waits until everything that the kernel had recorded when the barrier was sent (which is now, if it was not) has arrived,
+    /// and learns what its queue lost. `each` gets every batch on the way.
     ///
     /// The barrier is a message of our own that goes through the same queue behind the records.
     ///
@@ -215,11 +228,9 @@ impl AuditStream {
     /// When it does not come back within `limit`, or the socket fails.
     pub fn finish(&mut self, limit: Duration, mut each: impl FnMut(&Batch)) -> Result<(), AuditError> {
         let deadline = Instant::now() + limit;
-        let token = settings::token()?;
-        // The kernel replaces the last byte by a terminator.
-        let text = [token.as_slice(), &[0]].concat();
-        self.socket.send(record::TRUSTED_APP, &text)?;
-        self.token = Some(token);
+        if self.token.is_none() {
+            self.send_barrier()?;
+        }
         self.read_until(deadline, limit, |batch| batch.barrier, &mut each)?;
         self.token = None;
         let mut batch = Batch::default();

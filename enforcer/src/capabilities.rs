@@ -114,7 +114,9 @@ impl Capability {
                 "what is denied inside a grant is hidden without a record, where the rule permits that"
             }
             Self::PidNamespace => "nothing can run: build the kernel with CONFIG_PID_NS",
-            Self::MemfdNoexec => "files in memory would be executable whatever is granted, so nothing can run (Linux 6.3)",
+            Self::MemfdNoexec => {
+                "files in memory would be executable whatever is granted, so nothing can run (Linux 6.3)"
+            }
             Self::MemoryController => "`limit memory` is per process only",
             Self::PidsController => "`limit processes` counts per user id only",
             Self::CpuController => "`limit cpu` is refused",

@@ -75,21 +75,39 @@ impl Observer {
         Ok(self.evidence.on_mask(refused)?)
     }
 
-    /// Every process is dead: takes what is left, and writes the end. The tables come back for removal.
-    pub(crate) fn finish(
-        mut self,
-        exit_code: u8,
-        reason: &str,
-    ) -> (RunTables, Result<Receipt, ObserveError>) {
-        let settled = self.settle();
-        let receipt = settled.and_then(|()| Ok(self.evidence.finish(exit_code, reason)?));
-        (self.tables, receipt)
+    /// Every process is dead: takes what is left in the ring, and sends the barrier after everything that the audit
+    /// subsystem still has. While that is on its way the tables, which come back, can be removed.
+    pub(crate) fn close(mut self) -> (RunTables, Closing) {
+        let taken = self.take_rest();
+        let closing = Closing {
+            evidence: self.evidence,
+            audit: self.audit,
+            taken,
+        };
+        (self.tables, closing)
     }
 
-    fn settle(&mut self) -> Result<(), ObserveError> {
+    fn take_rest(&mut self) -> Result<(), ObserveError> {
         self.pump()?;
-        self.evidence.settle(&mut self.audit, BARRIER)?;
+        self.audit.send_barrier()?;
         let counters = self.tables.counters()?;
         Ok(self.evidence.on_counters(&counters)?)
+    }
+}
+
+/// What a run is still to be told by the audit subsystem.
+#[derive(Debug)]
+pub(crate) struct Closing {
+    evidence: Evidence,
+    audit: AuditStream,
+    taken: Result<(), ObserveError>,
+}
+
+impl Closing {
+    /// Waits for the barrier, and writes the end.
+    pub(crate) fn finish(mut self, exit_code: u8, reason: &str) -> Result<Receipt, ObserveError> {
+        self.taken?;
+        self.evidence.settle(&mut self.audit, BARRIER)?;
+        Ok(self.evidence.finish(exit_code, reason)?)
     }
 }

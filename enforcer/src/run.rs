@@ -140,9 +140,11 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         Ok(outcome) => (outcome.exit_code, outcome.reason()),
         Err(error) => (EXIT_FAILURE, error.to_string()),
     };
-    let (tables, receipt) = observer.finish(exit_code, &reason);
+    let (tables, closing) = observer.close();
     parts.tables = Some(tables);
-    parts.finish()?;
+    let finished = parts.finish();
+    let receipt = closing.finish(exit_code, &reason);
+    finished?;
     let receipt = receipt?;
     outcome.map(|outcome| RunOutcome {
         receipt: Some(receipt),
