@@ -129,6 +129,15 @@ fn a_setuid_program_stays_the_run_s_user_and_root_is_nobody_special() {
 }
 
 #[test]
+fn an_identity_by_number_is_taken_as_it_is() {
+    let Some(host) = host("ids", &[]) else { return };
+    let policy = host.policy("", "process { identity 4242:4343 allow syscall @system-service }");
+    let outcome = host.sh(&policy, "id -u; id -g; id -G; touch new").expect_code(1);
+    assert_eq!(outcome.stdout, "4242\n4343\n4343\n", "{}", outcome.stderr);
+    assert!(!host.work().join("new").exists(), "the workspace is root's");
+}
+
+#[test]
 fn nothing_is_executed_that_is_not_granted() {
     let Some(host) = host("p7", &[]) else { return };
     let script = r##"

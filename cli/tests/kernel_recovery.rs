@@ -76,6 +76,24 @@ fn the_next_start_finishes_what_a_dead_supervisor_left() {
 }
 
 #[test]
+fn a_termination_signal_at_any_instant_ends_the_run_cleanly() {
+    let Some(host) = host("term", &[]) else { return };
+    let policy = everything(&host);
+    host.sh(&policy, "true").expect_code(0);
+    for attempt in 0..40u32 {
+        let running = host.start(&policy, &["/bin/sleep", "7006"]);
+        std::thread::sleep(Duration::from_micros(u64::from(attempt) * 500));
+        running.signal(Signal::TERM);
+        let code = running.code();
+        // Before the supervisor takes signals over, it dies of it like any program.
+        assert!(matches!(code, Some(143) | None), "{code:?} after {attempt}");
+        assert_eq!(processes("7006"), 0, "after {attempt}");
+    }
+    host.recover();
+    assert_eq!(host.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn recovery_and_unload_leave_living_runs_alone() {
     let Some(host) = host("alive", &[]) else { return };
     let policy = host.policy("", "");
