@@ -210,6 +210,9 @@ pub fn admit(artifact: Artifact, capabilities: &Capabilities) -> Result<Admitted
 }
 
 fn assess_rule(rule: &RuleRecord, capabilities: &Capabilities, has_filter: bool) -> Status {
+    if rule.id == RuleId::DEFAULT {
+        return assess_default(rule, capabilities, has_filter);
+    }
     let mut shortfalls = Vec::new();
     let mut available = false;
     for lowering in &rule.lowering {
@@ -234,6 +237,25 @@ fn assess_rule(rule: &RuleRecord, capabilities: &Capabilities, has_filter: bool)
         Status::Partly { why }
     } else {
         Status::Unenforceable { why }
+    }
+}
+
+/// The mechanisms of the default do not stand behind each other: each shuts what no other does. Scopes are the
+/// exception, as a second line behind the PID namespace and the filter's closed UNIX sockets.
+fn assess_default(rule: &RuleRecord, capabilities: &Capabilities, has_filter: bool) -> Status {
+    let needed = rule
+        .lowering
+        .iter()
+        .filter(|lowering| lowering.mechanism != Mechanism::LandlockScope);
+    let mut shortfalls: Vec<String> = needed
+        .filter_map(|lowering| missing(lowering, capabilities, has_filter).or_else(|| lowering.gap.clone()))
+        .collect();
+    shortfalls.dedup();
+    if shortfalls.is_empty() {
+        return Status::Enforced;
+    }
+    Status::Partly {
+        why: shortfalls.join("; "),
     }
 }
 

@@ -1,5 +1,10 @@
 //! Case P9: hosts that lack something. The capabilities are made by hand; nothing here touches the kernel.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
 
 use std::collections::BTreeMap;
 
@@ -120,6 +125,25 @@ fn each_thing_every_run_needs_is_refused_by_name_when_it_is_missing() {
         assert!(refusal.to_string().contains(capability.name()), "{refusal}");
     }
     assert!(admit(artifact(vec![], vec![]), &host(7, &[Capability::BpfLsm])).is_ok());
+}
+
+#[test]
+fn the_default_is_enforced_only_if_everything_it_lowers_to_is_here() {
+    let with_default = |lowering: Vec<Lowering>| {
+        let mut artifact = artifact(vec![], vec![]);
+        artifact.rules[0].lowering = lowering;
+        artifact
+    };
+    let files = lowering(Mechanism::LandlockFs, &[Need::Landlock(3)], None);
+    let network = lowering(Mechanism::CgroupBpf, &[Need::CgroupBpf], None);
+    let scopes = lowering(Mechanism::LandlockScope, &[Need::Landlock(6)], None);
+    let all = with_default(vec![files, network, scopes]);
+    let refusal = admit(all.clone(), &host(2, &[])).unwrap_err();
+    assert!(
+        refusal.to_string().contains("Landlock ABI 3 is needed"),
+        "{refusal}"
+    );
+    assert!(admit(all, &host(3, &[])).is_ok(), "scopes are a second line");
 }
 
 #[test]
