@@ -129,7 +129,7 @@ struct Attempt {
     verb: FileAccess,
 }
 
-fn attempts(random: &mut Random, tree: &Tree) -> Vec<Attempt> {
+fn attempts(random: &mut Random, work: &Path, tree: &Tree) -> Vec<Attempt> {
     let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
     let mut attempts = Vec::new();
     let mut add = |request: Value, needs: Vec<(FileAccess, String)>| {
@@ -158,10 +158,69 @@ fn attempts(random: &mut Random, tree: &Tree) -> Vec<Attempt> {
                 let to = format!("{parent}/y{fresh}");
                 let names = vec![(Write, parent), (Write, to.clone()), (Write, at.clone())];
                 add(json!(["rename", at, to]), names);
+                let call = if random.chance(50) { "chmod" } else { "touch" };
+                add(json!([call, at]), vec![(Write, at.clone())]);
             }
         }
     }
+    links(random, work, tree, &mut add);
+    lasting(random, tree, &mut add);
     attempts
+}
+
+/// Looks through symbolic links, which the kernel judges by what they lead to.
+fn links(
+    random: &mut Random,
+    work: &Path,
+    tree: &Tree,
+    add: &mut dyn FnMut(Value, Vec<(FileAccess, String)>),
+) {
+    let paths: Vec<&PathBuf> = tree.keys().collect();
+    for index in 0..3 {
+        let target = *random.pick(&paths);
+        let link = work.join(format!("link{index}"));
+        std::os::unix::fs::symlink(target, &link).expect("a link");
+        for (path, kind) in tree.iter().filter(|(path, _)| path.starts_with(target)) {
+            let rest = path.strip_prefix(target).expect("below");
+            let through = if rest.as_os_str().is_empty() {
+                link.clone()
+            } else {
+                link.join(rest)
+            };
+            let at = path.to_str().expect("UTF-8").to_owned();
+            add(json!(["read", through]), vec![(FileAccess::Read, at.clone())]);
+            if *kind == Kind::File {
+                add(json!(["write", through]), vec![(FileAccess::Write, at)]);
+            }
+        }
+    }
+}
+
+/// Changes of the tree that stay, so they come last, and only one to each file.
+fn lasting(random: &mut Random, tree: &Tree, add: &mut dyn FnMut(Value, Vec<(FileAccess, String)>)) {
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let directories: Vec<&PathBuf> = tree
+        .iter()
+        .filter(|(_, kind)| **kind == Kind::Directory)
+        .map(|(path, _)| path)
+        .collect();
+    for (fresh, (path, _)) in tree.iter().filter(|(_, kind)| **kind == Kind::File).enumerate() {
+        let (at, parent) = (text(path), text(path.parent().expect("a parent")));
+        let own = [(FileAccess::Write, parent), (FileAccess::Write, at.clone())];
+        if random.chance(40) {
+            add(json!(["unlink", at]), own.to_vec());
+            continue;
+        }
+        let directory = *random.pick(&directories);
+        let to = text(&directory.join(format!("x{fresh}")));
+        let call = if random.chance(50) { "move" } else { "link" };
+        let mut needs = vec![
+            (FileAccess::Write, text(directory)),
+            (FileAccess::Write, to.clone()),
+        ];
+        needs.extend(own);
+        add(json!([call, at, to]), needs);
+    }
 }
 
 fn word(access: FileAccess) -> &'static str {
@@ -224,7 +283,10 @@ impl Sample<'_> {
                 )
             })
             .collect();
-        let fresh = matches!(attempt.request[0].as_str(), Some("create" | "mkdir" | "rename"));
+        let fresh = matches!(
+            attempt.request[0].as_str(),
+            Some("create" | "mkdir" | "rename" | "move" | "link")
+        );
         if fresh
             && attempt
                 .needs
@@ -233,15 +295,21 @@ impl Sample<'_> {
         {
             return;
         }
-        if said == "EBUSY" && attempt.request[0] == "rename" && self.stands_out(&attempt.needs[2].1) {
-            return;
-        }
         let succeeded = matches!(said, "done" | "ENOEXEC" | "ENOEXEC noexec" | "ENXIO");
         let withheld = attempt
             .needs
             .iter()
             .any(|(_, path)| is_withheld(self.policy, self.tree, path));
         let expected = refusing.is_empty() && !withheld;
+        let call = attempt.request[0].as_str().expect("a call");
+        if expected && !succeeded && self.has_to_stay(attempt, call, said) {
+            return;
+        }
+        if succeeded && matches!(call, "move" | "link") && self.gains(attempt) {
+            self.wrong
+                .add(format!("{}: the file gained rights", attempt.request));
+            return;
+        }
         if succeeded != expected {
             self.wrong.add(format!(
                 "{}: kernel {said}, model refuses {refusing:?}, withheld {withheld}",
@@ -259,27 +327,42 @@ impl Sample<'_> {
             "EACCES noexec" if attempt.verb == FileAccess::Execute => {}
             "EPERM" if attempt.request[0] == "load" => {}
             "EROFS" | "EBUSY" if attempt.verb == FileAccess::Write => {}
+            "EPERM" if matches!(call, "chmod" | "touch") => {}
+            "EXDEV" if matches!(call, "move" | "link") => {}
             other => self
                 .wrong
                 .add(format!("{}: refused with {other}", attempt.request)),
         }
     }
 
-    /// Whether the rules treat a file differently from its directory: then it stays where it is.
-    fn stands_out(&self, path: &str) -> bool {
-        let rights = |path: &str| {
-            [FileAccess::Read, FileAccess::Write, FileAccess::Execute].map(|access| {
-                allows(
-                    self.policy,
-                    &Access::File {
-                        access,
-                        path: path.to_owned(),
-                    },
-                )
-            })
-        };
+    /// Whether the language says why something that every rule allows is refused all the same: a file stays where it is
+    /// that the rules treat differently from its directory, and one that would gain rights where it goes.
+    fn has_to_stay(&mut self, attempt: &Attempt, call: &str, said: &str) -> bool {
+        let path = attempt.request[1].as_str().expect("a path");
         let parent = Path::new(path).parent().and_then(Path::to_str).expect("a parent");
-        rights(path) != rights(parent)
+        match (call, said) {
+            ("rename" | "unlink" | "move", "EBUSY") => self.rights(path) != self.rights(parent),
+            // Between mounts, as between file systems anywhere.
+            ("move" | "link", "EXDEV") => true,
+            ("move" | "link", "EACCES") if self.gains(attempt) => {
+                self.claim(attempt);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn rights(&self, path: &str) -> [bool; 3] {
+        [FileAccess::Read, FileAccess::Write, FileAccess::Execute].map(|access| {
+            let path = path.to_owned();
+            allows(self.policy, &Access::File { access, path })
+        })
+    }
+
+    /// Whether more is allowed at the new name than at the old one.
+    fn gains(&self, attempt: &Attempt) -> bool {
+        let at = |index: usize| self.rights(attempt.request[index].as_str().expect("a path"));
+        at(1).into_iter().zip(at(2)).any(|(old, new)| new && !old)
     }
 
     /// Finds the event of a refusal that has to have one.
@@ -341,6 +424,22 @@ impl Sample<'_> {
     }
 }
 
+/// Who the run is, and whether it is nobody's but its own.
+fn identity(random: &mut Random, work: &Path, tree: &Tree) -> &'static str {
+    const IDS: u32 = 4242;
+    match random.below(4) {
+        0 => "identity user",
+        1 => {
+            for path in tree.keys() {
+                std::os::unix::fs::chown(path, Some(IDS), Some(IDS)).expect("an owner");
+            }
+            assert!(work.exists());
+            "identity 4242:4242"
+        }
+        _ => "identity dynamic",
+    }
+}
+
 fn sample(host: &Host, seed: u64) -> (usize, usize, usize) {
     let mut random = Random::new(seed);
     let work = host.work().join(format!("s{seed}"));
@@ -348,9 +447,11 @@ fn sample(host: &Host, seed: u64) -> (usize, usize, usize) {
     set_mode(&work, 0o777);
     let mut tree = Tree::from([(work.clone(), Kind::Directory)]);
     grow(&mut random, &work, 0, &mut tree);
-    let file = host.policy_of(&rules(&mut random, &work, &tree), "");
+    let identity = identity(&mut random, &work, &tree);
+    let process = format!("process {{ {identity} allow syscall @system-service }}");
+    let file = host.policy_of(&rules(&mut random, &work, &tree), &process);
     let policy = sampled::resolved(host, &file);
-    let attempts = attempts(&mut random, &tree);
+    let attempts = attempts(&mut random, &work, &tree);
     let requests: Vec<Value> = attempts.iter().map(|attempt| attempt.request.clone()).collect();
     let said = sampled::probe(host, &file, &requests);
     let in_tree = |event: &Value| {

@@ -41,6 +41,22 @@ def rename(path, to):
     os.rename(to, path)
 
 
+def move(path, to):
+    os.rename(path, to)
+
+
+def link(path, to):
+    os.link(path, to)
+
+
+def chmod(path):
+    os.chmod(path, 0o777)
+
+
+def touch(path):
+    os.utime(path, (1, 1))
+
+
 def start(path):
     os.execve(path, [path], {})
 

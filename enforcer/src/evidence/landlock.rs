@@ -232,7 +232,8 @@ fn translate(evidence: &Evidence, access: &Access) -> (Details, Mechanism, Rulin
         return (Details::Network(details), Mechanism::LandlockNet, ruling);
     }
     let path = object.path.as_deref().or(object.name.as_deref());
-    if has("fs.ioctl_dev") {
+    // A link or rename that would give a file more rights is refused with every right that is handled.
+    if first == "fs.ioctl_dev" && access.blockers.len() == 1 {
         let details = DeviceDetails {
             device_type: None,
             major: None,
@@ -277,8 +278,12 @@ fn translate(evidence: &Evidence, access: &Access) -> (Details, Mechanism, Rulin
     (Details::Scope(details), mechanism, BY_DEFAULT)
 }
 
-/// Landlock's rights in the verbs of the language.
+/// Landlock's rights in the verbs of the language. Linking and renaming change names, whatever rights the file would
+/// gain by it.
 fn verbs(blockers: &[String]) -> Vec<FileAccess> {
+    if blockers.iter().any(|blocker| blocker == "fs.refer") {
+        return vec![FileAccess::Write];
+    }
     let mut verbs: Vec<_> = blockers
         .iter()
         .map(|blocker| match blocker.as_str() {
