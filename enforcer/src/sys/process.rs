@@ -49,8 +49,10 @@ pub(crate) struct Spawn<'a> {
 /// Starts a program in new mount, PID, IPC and UTS namespaces, inside a cgroup, with an empty environment, and
 /// to be killed when this thread ends.
 ///
-/// The child borrows this address space until it executes, as with vfork(2): copying the page tables of a
-/// process that has maps and rings open costs more than everything else here.
+/// The child borrows this address space until it executes: copying the page tables of a process that has maps and
+/// rings open costs more than everything else here. Unlike with vfork(2) this thread goes on meanwhile, so the
+/// few words that the child needs are never freed, and it makes bare system calls: the C library's would write
+/// this thread's errno.
 ///
 /// # Minimum kernel version
 /// 5.7, `CLONE_INTO_CGROUP`.
@@ -61,9 +63,7 @@ pub(crate) fn spawn(request: &Spawn<'_>) -> io::Result<Spawned> {
         | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUTS
         | libc::CLONE_PIDFD
-        | libc::CLONE_VM
-        | libc::CLONE_VFORK;
-    let arguments = pointers(request.arguments);
+        | libc::CLONE_VM;
     let mut pidfd: RawFd = -1;
     let args = CloneArgs {
         flags: u64::try_from(flags).map_err(io::Error::other)? | CLONE_INTO_CGROUP,
@@ -72,18 +72,21 @@ pub(crate) fn spawn(request: &Spawn<'_>) -> io::Result<Spawned> {
         cgroup: u64::try_from(request.cgroup.as_raw_fd()).map_err(io::Error::other)?,
         ..CloneArgs::default()
     };
-    let program = Executing {
-        program: request.program.as_ptr(),
-        arguments: arguments.as_ptr(),
-        inherited: request.inherited,
+    let strings: &'static [CString] = request.arguments.to_vec().leak();
+    let program: &'static Executing = Box::leak(Box::new(Executing {
+        program: request.program.to_owned(),
+        arguments: pointers(strings),
+        environment: [ptr::null()],
+        inherited: request.inherited.to_vec(),
         report: request.report.as_raw_fd(),
-    };
+    }));
     let stack = Stack::new();
     // A handler must not run in the child, on the memory it shares. The launcher sets its own mask.
     let before = super::signal::SignalSet::ALL.block()?;
-    // SAFETY: this thread sleeps until the child has executed or exited, so everything the child reads outlives
-    // it, and `execute_in_child` makes system calls only. The kernel writes the pidfd into `pidfd`.
-    let pid = check(unsafe { stack.clone_onto(args, execute_in_child, ptr::from_ref(&program).cast()) });
+    // SAFETY: what the child reads and its stack are never freed or changed, and `execute_in_child` makes bare
+    // system calls only. The kernel writes the pidfd into `pidfd` before the call returns.
+    let pid = check(unsafe { stack.clone_onto(args, execute_in_child, ptr::from_ref(program).cast()) });
+    std::mem::forget(stack);
     before.set()?;
     let pid = pid?;
     // SAFETY: the kernel stored a new descriptor there because of CLONE_PIDFD.
@@ -95,30 +98,80 @@ pub(crate) fn spawn(request: &Spawn<'_>) -> io::Result<Spawned> {
 }
 
 /// What the child of [`spawn`] needs.
-struct Executing<'a> {
-    program: *const libc::c_char,
-    arguments: *const *const libc::c_char,
-    inherited: &'a [RawFd],
+struct Executing {
+    program: CString,
+    arguments: Vec<*const libc::c_char>,
+    environment: [*const libc::c_char; 1],
+    inherited: Vec<RawFd>,
     report: RawFd,
 }
 
 /// The child's part of [`spawn`].
 unsafe extern "C" fn execute_in_child(argument: *const libc::c_void) -> ! {
-    // SAFETY: `spawn` passes a pointer to an `Executing`, whose pointers are NUL-terminated strings and
-    // null-terminated arrays; all of it outlives the call, because the parent sleeps.
+    // SAFETY: `spawn` passes a pointer to an `Executing` that lives for ever and nobody changes. Its pointers are
+    // NUL-terminated strings and null-terminated arrays.
     unsafe {
-        let this = &*argument.cast::<Executing<'_>>();
-        let environment: [*const libc::c_char; 1] = [ptr::null()];
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
-        for fd in this.inherited {
-            libc::fcntl(*fd, libc::F_SETFD, 0);
+        let this = &*argument.cast::<Executing>();
+        let word = |fd: RawFd| fd as usize;
+        bare(
+            libc::SYS_prctl,
+            [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0],
+        );
+        for fd in &this.inherited {
+            bare(libc::SYS_fcntl, [word(*fd), libc::F_SETFD as usize, 0]);
         }
-        libc::execve(this.program, this.arguments, environment.as_ptr());
-        let [a, b, c, d] = (*libc::__errno_location()).to_ne_bytes();
+        let arguments = this.arguments.as_ptr() as usize;
+        let environment = this.environment.as_ptr() as usize;
+        let refused = bare(
+            libc::SYS_execve,
+            [this.program.as_ptr() as usize, arguments, environment],
+        );
+        let [a, b, c, d] = i32::try_from(-refused).unwrap_or(libc::EINVAL).to_ne_bytes();
         let message = [0u8, a, b, c, d];
-        libc::write(this.report, message.as_ptr().cast(), message.len());
-        libc::_exit(125);
+        bare(
+            libc::SYS_write,
+            [word(this.report), message.as_ptr() as usize, message.len()],
+        );
+        loop {
+            bare(libc::SYS_exit_group, [125, 0, 0]);
+        }
     }
+}
+
+/// A system call that touches nothing of the C library's. Returns what the kernel returned, an error as its
+/// negative number.
+///
+/// # Safety
+/// As for the call itself.
+unsafe fn bare(number: libc::c_long, [a, b, c]: [usize; 3]) -> isize {
+    let mut result: isize;
+    // SAFETY: the registers that the kernel changes are named.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b,
+            in("x2") c,
+            options(nostack),
+        );
+    }
+    result
 }
 
 /// Memory for a child's calls.
