@@ -280,3 +280,15 @@ fn the_directory_option_is_where_the_command_starts_and_paths_begin() {
     );
     assert!(stage.path("work/here").exists());
 }
+
+#[test]
+fn a_network_namespace_that_hears_no_audit_records_is_refused_before_anything_runs() {
+    let stage = Stage::new("netns");
+    let run = stage.run(&[], &["touch", "ran"]);
+    let mut elsewhere = Command::new("unshare");
+    elsewhere.arg("--net").arg(run.get_program()).args(run.get_args());
+    elsewhere.current_dir(stage.path("work"));
+    let outcome = remit::output(&mut elsewhere).expect_code(125);
+    assert!(outcome.stderr.contains("network namespace"), "{}", outcome.stderr);
+    assert!(!stage.path("work/ran").exists());
+}

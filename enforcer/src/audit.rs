@@ -51,6 +51,11 @@ pub enum AuditError {
         /// The daemon.
         pid: u32,
     },
+    /// This process is in a network namespace that hears nothing.
+    #[error(
+        "remit is in a network namespace of its own (`unshare -n`, `ip netns exec`): the kernel sends its audit records to the first one only. Start it there"
+    )]
+    Namespace,
     /// `kernel.seccomp.actions_logged` leaves out what a policy needs.
     #[error(
         "kernel.seccomp.actions_logged is {logged:?}: add \"errno\", \"kill_process\" and \"kill_thread\", or refused system calls leave no record"
@@ -163,6 +168,7 @@ impl AuditStream {
     /// As for [`AuditStream::open`].
     pub fn begin() -> Result<Opening, AuditError> {
         settings::check_seccomp_logging()?;
+        settings::check_network_namespace()?;
         let mut socket = Socket::open()?;
         let asked = settings::ask_status(&mut socket)?;
         Ok(Opening { socket, asked })

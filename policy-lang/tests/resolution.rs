@@ -369,3 +369,13 @@ fn a_tree_with_holes_never_becomes_a_policy() {
     };
     assert!(policy_lang::resolve(&ast, &source, &inputs).policy.is_none());
 }
+
+#[test]
+fn a_label_cannot_pass_for_a_built_in_rule() {
+    let text = "policy \"p\" { filesystem { allow read \"/usr\" label \"built-in:default\" } }";
+    let resolved = check_with(&SourceFile::new("p.remit", text), &[]);
+    assert!(resolved.policy.is_none());
+    let found = &resolved.diagnostics[0];
+    assert!(found.message.contains("built-in"), "{found:?}");
+    assert_eq!(found.code, policy_lang::diagnostic::Code::BadText);
+}

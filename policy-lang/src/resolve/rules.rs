@@ -95,6 +95,13 @@ impl Resolver<'_> {
             .as_ref()
             .and_then(|label| self.fixed(label, "a label").map(|text| (text, label.span)));
         if let Some((label, at)) = &label {
+            if label.starts_with("built-in:") {
+                self.report(
+                    Diagnostic::error(Code::BadText, *at, "this label looks like one of a built-in rule")
+                        .label("`built-in:` is kept for those")
+                        .help("choose another beginning, so that events cannot be misread"),
+                );
+            }
             match self.labels.get(label) {
                 Some(first) => self.repeated(*at, *first, format!("two rules have the label `{label}`")),
                 None => {
