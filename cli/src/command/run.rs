@@ -17,17 +17,9 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     log_if_asked();
     let instance = Instance::new(&arguments.instance.name)?;
     // Reading a policy and starting a program take about as long. What goes wrong here goes wrong again in the run,
-    // and is told then. The launcher dies with the thread that started it, so that is this one.
-    let (head_start, compiled) = std::thread::scope(|scope| {
-        let reading =
-            scope.spawn(|| artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color)));
-        let head_start = HeadStart::take(&instance, Path::new(RunOptions::LAUNCHER)).ok();
-        let compiled = reading
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (head_start, compiled)
-    });
-    let compiled = compiled?;
+    // and is told then.
+    let head_start = HeadStart::take(&instance, Path::new(RunOptions::LAUNCHER)).ok();
+    let compiled = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
     let sinks = || -> Result<Sinks, SinkError> {
         Ok(Sinks {
             lines: arguments.events.as_deref().map(JsonLines::open).transpose()?,
