@@ -13,6 +13,7 @@ INLINE int judge_address(struct bpf_sock_addr *ctx, struct address address, __u3
 	struct subject subject = current_subject();
 	__u16 port = ctx->user_port;
 	__u8 protocol = ctx->protocol;
+	__u32 slot = (protocol == PROTOCOL_UDP) * 2 + verb;
 	__u32 rule = 0;
 	bool allowed;
 
@@ -21,9 +22,11 @@ INLINE int judge_address(struct bpf_sock_addr *ctx, struct address address, __u3
 	if (hook != HOOK_BIND)
 		as_destination(&address);
 	allowed = (protocol == PROTOCOL_TCP || protocol == PROTOCOL_UDP) &&
-		  judge(&subject, (protocol == PROTOCOL_UDP) * 2 + verb, &address, port, &rule);
+		  judge(&subject, slot, &address, port, &rule);
 	if (allowed && hook == HOOK_BIND && protocol == PROTOCOL_TCP)
 		allowed = remember_bind(ctx->sk, &address, port);
+	if (allowed && hook != HOOK_BIND)
+		remember_fact(fact_of(&subject, slot, &address, port));
 	if (!allowed || subject.flags & (hook == HOOK_BIND ? RECORD_BIND : RECORD_CONNECT))
 		record_network(&subject, 1, hook, allowed, rule, protocol, &address, port);
 	return allowed;

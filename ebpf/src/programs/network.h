@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What the network programs share: their record, and what each listening socket was allowed to bind to.
+ * What the network programs share: their record, what each listening socket was allowed to bind to, and what was
+ * just allowed.
  */
 #ifndef REMIT_NETWORK_H
 #define REMIT_NETWORK_H
@@ -33,6 +34,68 @@ INLINE bool remember_bind(struct bpf_sock *sk, const struct address *address, __
 	bound->address = *address;
 	bound->port = port;
 	return 1;
+}
+
+/*
+ * What the address programs have just allowed, for the packet programs, which would otherwise look the same thing
+ * up again a microsecond later. A fact is a keyed hash of everything that decided: run, generation, slot, address
+ * and port. Tables of a generation never change, so a fact stays true; one word is written at once, so it is never
+ * half of another. A collision could only open the second of two checks, and the key is secret.
+ */
+const volatile __u64 fact_key[4] = {};
+
+#define FACTS 64
+
+struct facts {
+	__u64 allowed[FACTS];
+};
+
+struct {
+	map_uint(type, MAP_PERCPU_ARRAY);
+	map_uint(max_entries, 1);
+	map_type(key, __u32);
+	map_type(value, struct facts);
+} facts SEC(".maps");
+
+INLINE __u64 mix(__u64 hash, __u64 word, __u64 key)
+{
+	hash = (hash ^ word) * (key | 1);
+	return hash ^ hash >> 32;
+}
+
+INLINE __u64 fact_of(const struct subject *subject, __u32 slot, const struct address *address, __u16 port)
+{
+	__u64 hash = mix(fact_key[0], subject->cgroup, fact_key[1]);
+
+	hash = mix(hash, (__u64)subject->generation << 32 | (__u32)port << 16 | slot << 8 | address->family,
+		   fact_key[2]);
+	hash = mix(hash, (__u64)address->words[0] << 32 | address->words[1], fact_key[3]);
+	hash = mix(hash, (__u64)address->words[2] << 32 | address->words[3], fact_key[1]);
+	/* Zero is an empty place. */
+	return hash | 1;
+}
+
+INLINE __u64 *place_of(__u64 fact)
+{
+	__u32 zero = 0;
+	struct facts *known = map_lookup(&facts, &zero);
+
+	return known ? &known->allowed[(fact >> 32) & (FACTS - 1)] : NULL;
+}
+
+INLINE void remember_fact(__u64 fact)
+{
+	__u64 *place = place_of(fact);
+
+	if (place)
+		*(volatile __u64 *)place = fact;
+}
+
+INLINE bool is_fact(__u64 fact)
+{
+	__u64 *place = place_of(fact);
+
+	return place && *(volatile __u64 *)place == fact;
 }
 
 INLINE void record_network(const struct subject *subject, bool who, __u8 hook, bool allowed, __u32 rule,

@@ -89,23 +89,44 @@ INLINE bool parse(struct __sk_buff *skb, struct packet *packet)
 	return 1;
 }
 
+/*
+ * Whether this is a segment of a connection that exists, in the usual form: no options, headers in one piece. All
+ * but a few packets of a run are, so they are told by a few bytes; what is not told here is parsed.
+ */
+INLINE bool is_ordinary_segment(struct __sk_buff *skb)
+{
+	__u8 *at = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+
+	if (at + 40 > end)
+		return 0;
+	if (at[0] == 0x45)
+		return at[9] == PROTOCOL_TCP && !(at[6] & 0x1f) && !at[7] && (at[20 + 13] & 0x12) != 0x02;
+	if (at + 60 > end)
+		return 0;
+	return at[0] >> 4 == 6 && at[6] == PROTOCOL_TCP && (at[40 + 13] & 0x12) != 0x02;
+}
+
 SEC("cgroup_skb/egress")
 int egress(struct __sk_buff *skb)
 {
 	struct packet packet = { .to = { .family = 4 } };
-	bool parsed = parse(skb, &packet);
 	struct subject subject;
-	__u32 rule = 0;
+	__u32 slot, rule = 0;
+	bool parsed;
 
+	if (is_ordinary_segment(skb))
+		return 1;
+	parsed = parse(skb, &packet);
 	if (parsed && packet.protocol == PROTOCOL_TCP && !packet.is_request)
 		return 1;
 	subject = subject_of(skb_ancestor_cgroup_id(skb, run_level));
 	if (!subject.is_run)
 		return 0;
 	as_destination(&packet.to);
+	slot = packet.protocol == PROTOCOL_UDP ? SLOT_UDP_CONNECT : SLOT_TCP_CONNECT;
 	if (parsed && (packet.protocol == PROTOCOL_TCP || packet.protocol == PROTOCOL_UDP) &&
-	    judge(&subject, packet.protocol == PROTOCOL_UDP ? SLOT_UDP_CONNECT : SLOT_TCP_CONNECT, &packet.to,
-		  packet.to_port, &rule))
+	    (is_fact(fact_of(&subject, slot, &packet.to, packet.to_port)) ||
+	     judge(&subject, slot, &packet.to, packet.to_port, &rule)))
 		return 1;
 	record_network(&subject, 0, HOOK_EGRESS, 0, rule, packet.protocol, &packet.to, packet.to_port);
 	return 0;
@@ -135,12 +156,15 @@ SEC("cgroup_skb/ingress")
 int ingress(struct __sk_buff *skb)
 {
 	struct packet packet = { .to = { .family = 4 } };
-	bool parsed = parse(skb, &packet);
 	struct bpf_sock *sk = skb->sk;
 	struct subject subject;
 	struct bound bound;
 	__u32 rule = 0;
+	bool parsed;
 
+	if (is_ordinary_segment(skb))
+		return 1;
+	parsed = parse(skb, &packet);
 	if (parsed && (packet.protocol == PROTOCOL_UDP || (packet.protocol == PROTOCOL_TCP && !packet.is_request)))
 		return 1;
 	subject = subject_of(skb_ancestor_cgroup_id(skb, run_level));

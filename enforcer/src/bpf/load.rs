@@ -129,9 +129,11 @@ pub(super) fn load(instance: &Instance, ring_bytes: u32) -> Result<(), BpfError>
 
     let kernel = Btf::from_sys_fs().map_err(|error| BpfError::KernelTypes(Box::new(error)))?;
     let level = instance.run_level();
+    let fact_key = random_key()?;
     let mut object = EbpfLoader::new()
         .btf(Some(&kernel))
         .override_global("run_level", &level, true)
+        .override_global("fact_key", fact_key.as_slice(), true)
         .load(ebpf::OBJECT)
         .map_err(|error| BpfError::Object(Box::new(error)))?;
 
@@ -151,6 +153,23 @@ pub(super) fn load(instance: &Instance, ring_bytes: u32) -> Result<(), BpfError>
         pin_link(instance, name, &link)?;
     }
     write_stamp(instance, &stamp)
+}
+
+/// The secret behind what the programs remember of each other's decisions.
+fn random_key() -> Result<[u64; 4], BpfError> {
+    let mut key = [0; 4];
+    for word in &mut key {
+        let mut bytes = [0; 8];
+        let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+        if read != Ok(bytes.len()) {
+            let error = read
+                .err()
+                .map_or_else(|| io::ErrorKind::UnexpectedEof.into(), io::Error::from);
+            return Err(BpfError::map("make a key for", "facts")(error));
+        }
+        *word = u64::from_ne_bytes(bytes);
+    }
+    Ok(key)
 }
 
 fn pin_link(instance: &Instance, name: &str, link: &OwnedFd) -> Result<(), BpfError> {
