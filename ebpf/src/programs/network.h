@@ -42,7 +42,7 @@ INLINE bool remember_bind(struct bpf_sock *sk, const struct address *address, __
  * and port. Tables of a generation never change, so a fact stays true; one word is written at once, so it is never
  * half of another. A collision could only open the second of two checks, and the key is secret.
  */
-const volatile __u64 fact_key[4] = {};
+const volatile __u64 fact_key[3] = {};
 
 #define FACTS 64
 
@@ -57,20 +57,22 @@ struct {
 	map_type(value, struct facts);
 } facts SEC(".maps");
 
-INLINE __u64 mix(__u64 hash, __u64 word, __u64 key)
+/* Twice, or a change of the highest bit of a word could be undone by the next without knowing the key. */
+INLINE __u64 mix(__u64 hash, __u64 word)
 {
-	hash = (hash ^ word) * (key | 1);
+	hash = (hash ^ word) * (fact_key[1] | 1);
+	hash = (hash ^ hash >> 29) * (fact_key[2] | 1);
 	return hash ^ hash >> 32;
 }
 
 INLINE __u64 fact_of(const struct subject *subject, __u32 slot, const struct address *address, __u16 port)
 {
-	__u64 hash = mix(fact_key[0], subject->cgroup, fact_key[1]);
+	__u64 hash = mix(fact_key[0], subject->cgroup);
 
-	hash = mix(hash, (__u64)subject->generation << 32 | (__u32)port << 16 | slot << 8 | address->family,
-		   fact_key[2]);
-	hash = mix(hash, (__u64)address->words[0] << 32 | address->words[1], fact_key[3]);
-	hash = mix(hash, (__u64)address->words[2] << 32 | address->words[3], fact_key[1]);
+	hash = mix(hash, (__u64)subject->generation << 32 | (__u32)port << 16 | slot << 8 | address->family);
+	hash = mix(hash, (__u64)address->words[0] << 32 | address->words[1]);
+	if (address->family == 6)
+		hash = mix(hash, (__u64)address->words[2] << 32 | address->words[3]);
 	/* Zero is an empty place. */
 	return hash | 1;
 }

@@ -64,7 +64,7 @@ INLINE int transport(struct __sk_buff *skb, struct packet *packet)
 	return -1;
 }
 
-INLINE bool parse(struct __sk_buff *skb, struct packet *packet)
+INLINE bool parse_any(struct __sk_buff *skb, struct packet *packet)
 {
 	int at = transport(skb, packet);
 	__u16 ports[2];
@@ -87,6 +87,37 @@ INLINE bool parse(struct __sk_buff *skb, struct packet *packet)
 	packet->from_port = ports[0];
 	packet->to_port = ports[1];
 	return 1;
+}
+
+/*
+ * TCP or UDP over IPv4 in the usual form: no options, no fragment, headers in one piece. What is not told here is
+ * taken apart with more care.
+ */
+INLINE bool parse_ordinary(struct __sk_buff *skb, struct packet *packet)
+{
+	__u8 *at = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+
+	if (at + 20 + 8 > end || at[0] != 0x45 || at[6] & 0x3f || at[7])
+		return 0;
+	packet->protocol = at[9];
+	if (packet->protocol == PROTOCOL_TCP) {
+		if (at + 20 + 20 > end)
+			return 0;
+		packet->is_request = (at[20 + 13] & 0x12) == 0x02;
+	} else if (packet->protocol != PROTOCOL_UDP) {
+		return 0;
+	}
+	packet->is_ipv4 = 1;
+	packet->from = ipv4(*(__u32 *)(at + 12));
+	packet->to = ipv4(*(__u32 *)(at + 16));
+	packet->from_port = *(__u16 *)(at + 20);
+	packet->to_port = *(__u16 *)(at + 22);
+	return 1;
+}
+
+INLINE bool parse(struct __sk_buff *skb, struct packet *packet)
+{
+	return parse_ordinary(skb, packet) || parse_any(skb, packet);
 }
 
 /*

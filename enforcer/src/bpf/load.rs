@@ -156,8 +156,8 @@ pub(super) fn load(instance: &Instance, ring_bytes: u32) -> Result<(), BpfError>
 }
 
 /// The secret behind what the programs remember of each other's decisions.
-fn random_key() -> Result<[u64; 4], BpfError> {
-    let mut key = [0; 4];
+fn random_key() -> Result<[u64; 3], BpfError> {
+    let mut key = [0; 3];
     for word in &mut key {
         let mut bytes = [0; 8];
         let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
