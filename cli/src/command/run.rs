@@ -18,8 +18,10 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     let instance = Instance::new(&arguments.instance.name)?;
     // Reading a policy and starting a program take about as long. What goes wrong here goes wrong again in the run,
     // and is told then.
-    let head_start = HeadStart::take(&instance, Path::new(RunOptions::LAUNCHER)).ok();
-    let compiled = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+    let (head_start, compiled) = HeadStart::take_while(&instance, Path::new(RunOptions::LAUNCHER), || {
+        artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))
+    });
+    let (head_start, compiled) = (head_start.ok(), compiled?);
     let sinks = || -> Result<Sinks, SinkError> {
         Ok(Sinks {
             lines: arguments.events.as_deref().map(JsonLines::open).transpose()?,

@@ -44,6 +44,44 @@ impl HeadStart {
     /// As for [`super::run`]. A caller that goes on without meets the same failure there, after admission, which knows
     /// better what a host lacks.
     pub fn take(instance: &Instance, launcher: &Path) -> Result<Self, RunError> {
+        Begun::new(instance, launcher)?.complete(instance, launcher)
+    }
+
+    /// The same, with `work` (reading the policy) on a thread of its own as soon as the launcher starts: the rest of
+    /// this mostly waits for the kernel.
+    ///
+    /// # Errors
+    /// As for [`HeadStart::take`].
+    pub fn take_while<T: Send>(
+        instance: &Instance,
+        launcher: &Path,
+        work: impl FnOnce() -> T + Send,
+    ) -> (Result<Self, RunError>, T) {
+        let begun = Begun::new(instance, launcher);
+        std::thread::scope(|scope| {
+            let working = scope.spawn(work);
+            let taken = begun.and_then(|begun| begun.complete(instance, launcher));
+            let done = working
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (taken, done)
+        })
+    }
+}
+
+/// As far as a launcher that starts.
+struct Begun {
+    run: RunId,
+    waiting: Waiting,
+    cgroup: File,
+    /// Loaded just now, because nothing was pinned.
+    loaded: Option<bpf::Host>,
+    parts: Parts,
+    signals: BlockedSignals,
+}
+
+impl Begun {
+    fn new(instance: &Instance, launcher: &Path) -> Result<Self, RunError> {
         let run = RunId::new(&new_id());
         let signals = BlockedSignals::block().map_err(host("block signals"))?;
         let entered = instance.enter()?;
@@ -62,7 +100,27 @@ impl HeadStart {
         } else {
             Some(bpf::Host::open_or_load(instance)?)
         };
-        let (mut cgroup, mut waiting) = begin(&parts, launcher)?;
+        let (cgroup, waiting) = begin(&parts, launcher)?;
+        Ok(Self {
+            run,
+            waiting,
+            cgroup,
+            loaded,
+            parts,
+            signals,
+        })
+    }
+
+    /// Opens what the run needs of the kernel.
+    fn complete(self, instance: &Instance, launcher: &Path) -> Result<HeadStart, RunError> {
+        let Self {
+            run,
+            mut waiting,
+            mut cgroup,
+            loaded,
+            parts,
+            signals,
+        } = self;
         let programs = match loaded.map_or_else(|| bpf::Host::open(instance), Ok) {
             Err(BpfError::NotLoaded) => {
                 drop(waiting);
@@ -75,7 +133,7 @@ impl HeadStart {
             opened => opened?,
         };
         let audit = AuditStream::begin()?;
-        Ok(Self {
+        Ok(HeadStart {
             instance: instance.clone(),
             launcher: launcher.to_owned(),
             run,
