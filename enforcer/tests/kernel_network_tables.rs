@@ -165,14 +165,28 @@ fn what_runs_depend_on_is_not_unloaded_under_them() {
 fn unloading_leaves_nothing() {
     let place = Place::new();
     let host = Host::open_or_load(&place.instance).unwrap();
-    let (_, id) = place.cgroup("run");
+    let (path, id) = place.cgroup("run");
     let run = host.install(id, &many(100), RECORD_ALL).unwrap();
-    let attached = attached(&place);
-    assert_eq!(attached, 11);
+    let mut world = support::world();
+    assert_eq!(world.ask("serve tcp [::]:81"), "ok 81");
+    let mut agent = support::enter(&world, &path);
+    let probes = [
+        "connect tcp 127.0.0.1:81",
+        "connect udp [::1]:81",
+        "bind tcp 127.0.0.1:3000",
+        "bind udp [::1]:3000",
+        "open /dev/kmsg",
+    ];
+    for probe in probes {
+        assert_eq!(agent.ask(probe), "EPERM", "{probe}");
+    }
     run.remove().unwrap();
     drop(host);
     bpf::unload(&place.instance).unwrap();
-    assert_eq!(self::attached(&place), 0);
+    // The process is in the cgroup still, and nothing judges it any more.
+    for probe in probes {
+        assert!(agent.ask(probe).starts_with("ok"), "{probe}");
+    }
     assert!(!place.instance.bpf_dir().exists());
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(place.instance.name()));
@@ -184,16 +198,6 @@ fn unloading_leaves_nothing() {
     left.sort();
     assert!(left.is_empty(), "{left:?}");
     bpf::unload(&place.instance).unwrap();
-}
-
-/// Programs that judge the instance's cgroup, as the kernel's own tool counts them.
-fn attached(place: &Place) -> usize {
-    let output = std::process::Command::new("bpftool")
-        .args(["--json", "cgroup", "show"])
-        .arg(place.instance.cgroup())
-        .output()
-        .unwrap();
-    String::from_utf8_lossy(&output.stdout).matches("\"id\"").count()
 }
 
 #[test]

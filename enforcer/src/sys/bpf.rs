@@ -17,6 +17,7 @@ const MAP_GET_NEXT_KEY: libc::c_int = 4;
 const OBJ_PIN: libc::c_int = 6;
 const OBJ_GET: libc::c_int = 7;
 const OBJ_GET_INFO_BY_FD: libc::c_int = 15;
+const RAW_TRACEPOINT_OPEN: libc::c_int = 17;
 const MAP_UPDATE_BATCH: libc::c_int = 26;
 const MAP_DELETE_BATCH: libc::c_int = 27;
 const LINK_CREATE: libc::c_int = 28;
@@ -143,17 +144,6 @@ pub(crate) fn create_ring(bytes: u32) -> io::Result<OwnedFd> {
 
 /// Attaches a cgroup program; the attachment lasts as long as the link is open or pinned.
 pub(crate) fn attach(program: BorrowedFd<'_>, cgroup: BorrowedFd<'_>, kind: u32) -> io::Result<OwnedFd> {
-    link(raw(program), raw(cgroup), kind)
-}
-
-/// Attaches a tracing program to the tracepoint that it was loaded for.
-pub(crate) fn attach_tracepoint(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    /// `BPF_TRACE_RAW_TP`.
-    const TRACE_RAW_TP: u32 = 23;
-    link(raw(program), 0, TRACE_RAW_TP)
-}
-
-fn link(program: u32, target: u32, kind: u32) -> io::Result<OwnedFd> {
     #[repr(C)]
     struct Link {
         program: u32,
@@ -162,13 +152,31 @@ fn link(program: u32, target: u32, kind: u32) -> io::Result<OwnedFd> {
         flags: u32,
     }
     let mut request = Link {
-        program,
-        target,
+        program: raw(program),
+        target: raw(cgroup),
         kind,
         flags: 0,
     };
     // SAFETY: `Link` is the start of what the command reads.
     own(unsafe { bpf(LINK_CREATE, &mut request) }?)
+}
+
+/// Attaches a tracing program to the tracepoint that it was loaded for.
+pub(crate) fn attach_tracepoint(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    #[repr(C)]
+    struct Open {
+        /// Null: the program knows.
+        name: u64,
+        program: u32,
+        padding: u32,
+    }
+    let mut request = Open {
+        name: 0,
+        program: raw(program),
+        padding: 0,
+    };
+    // SAFETY: `Open` is the start of what the command reads, and has no pointer.
+    own(unsafe { bpf(RAW_TRACEPOINT_OPEN, &mut request) }?)
 }
 
 /// `struct bpf_link_info` as far as cgroup and raw tracepoint links have it.

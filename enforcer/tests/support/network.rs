@@ -144,7 +144,7 @@ impl Scene {
             Host::open_or_load_with(&place.instance, ring_bytes).unwrap_or_else(|error| panic!("{error:#?}"));
         let (cgroup, id) = place.cgroup("run");
         let run = host.install(id, tables, record).unwrap();
-        let world = Probe::start(&["world"]);
+        let world = world();
         let agent = enter(&world, &cgroup);
         Self {
             agent,
@@ -193,6 +193,11 @@ impl Scene {
             })
             .collect()
     }
+}
+
+/// A network namespace in which every address is the machine's own.
+pub(crate) fn world() -> Probe {
+    Probe::start(&["world"])
 }
 
 /// A supervisor that has just installed one prefix and one port for a cgroup.
