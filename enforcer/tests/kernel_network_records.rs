@@ -138,7 +138,8 @@ fn a_full_ring_loses_nothing_uncounted() {
 #[test]
 fn a_reader_that_waits_is_woken() {
     use rustix::event::{Timespec, epoll};
-    let mut scene = Scene::new(&Rules::new().build());
+    // Room for all of them, however slow the reader is.
+    let mut scene = Scene::with(&Rules::new().build(), RECORD_ALL, 4 << 20);
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
     let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
     epoll::add(&epoll, scene.run.ring(), epoll::EventData::new_u64(0), flags).unwrap();
