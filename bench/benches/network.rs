@@ -14,10 +14,11 @@ mod client;
 #[path = "network/place.rs"]
 mod place;
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::time::{Duration, Instant};
 
-use artifact::network::{NetworkTables, PortInterval, PrefixEntry, order};
+use artifact::network::{NetworkTables, PortInterval, PrefixEntry, network, order};
 use artifact::process::RecordOptions;
 use artifact::{Effect, RuleId};
 use ebpf::layout::EventKind;
@@ -58,19 +59,19 @@ fn main() {
 
 /// Prefixes of 16 to 32 bits in 127.0.0.0/8, many inside each other, and one port for all of them.
 fn tables(port: u16) -> NetworkTables {
-    let mut prefixes: Vec<PrefixEntry> = (0..PREFIXES)
-        .map(|number| {
-            let prefix_len = 16 + u8::try_from(number % 17).unwrap();
-            let address = client::address(number).into();
-            PrefixEntry {
-                address: artifact::network::network(address, prefix_len),
-                prefix_len,
-                lists: [1, 0, 0, 0],
-            }
-        })
-        .collect();
-    prefixes.sort_by_key(|entry| order(entry.address, entry.prefix_len));
-    prefixes.dedup_by_key(|entry| order(entry.address, entry.prefix_len));
+    // Each of the addresses is in one; as many are added as fall together.
+    let mut prefixes = BTreeMap::new();
+    let wanted = usize::try_from(PREFIXES).unwrap();
+    for number in 0..PREFIXES {
+        add(&mut prefixes, number);
+    }
+    for number in PREFIXES.. {
+        if prefixes.len() == wanted {
+            break;
+        }
+        add(&mut prefixes, number);
+    }
+    let prefixes = prefixes.into_values().collect();
     let interval = PortInterval {
         first: port,
         last: port,
@@ -82,6 +83,17 @@ fn tables(port: u16) -> NetworkTables {
         port_lists: vec![Vec::new(), vec![interval]],
         ..NetworkTables::default()
     }
+}
+
+fn add(prefixes: &mut BTreeMap<(bool, u8, IpAddr), PrefixEntry>, number: u32) {
+    let prefix_len = 16 + u8::try_from(number % 17).unwrap();
+    let address = network(client::address(number).into(), prefix_len);
+    let entry = PrefixEntry {
+        address,
+        prefix_len,
+        lists: [1, 0, 0, 0],
+    };
+    prefixes.insert(order(address, prefix_len), entry);
 }
 
 /// To so many different addresses in turn: with few of them what decides is in the processor's cache, as it is for

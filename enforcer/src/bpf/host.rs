@@ -52,7 +52,7 @@ impl Host {
     /// depends on what another build has loaded.
     ///
     /// # Minimum kernel version
-    /// Linux 5.13: cgroup links, ring buffers, batches on longest-prefix tables.
+    /// Linux 6.1: device and sysctl programs that may ask for the ancestor cgroup.
     pub fn open_or_load(instance: &Instance) -> Result<Self, BpfError> {
         Self::open_or_load_with(instance, RING_BYTES)
     }
