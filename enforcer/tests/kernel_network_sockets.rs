@@ -212,33 +212,61 @@ fn a_listener_on_every_ipv6_address_does_not_serve_ipv4() {
 
 /// The packets of a connected UDP socket are judged by the tables of now, not of when it connected.
 #[test]
-fn packets_are_judged_behind_the_socket() {
+fn a_connected_socket_is_judged_again_with_each_datagram() {
     let allowed = Rules::new()
         .allow(Udp, Connect, "127.0.0.1/32", 7000, 7000, 2)
         .build();
     let mut scene = Scene::new(&allowed);
     scene.serve(&[7000]);
-    scene.expect("send connected 127.0.0.1:7000", "ok");
+    scene.expect("hold 127.0.0.1:7000", "ok");
+    scene.expect("send held", "ok");
     assert_eq!(scene.world.ask("received"), "ok 1");
     scene.records();
-
-    // The address program sees the end of the route, the packet goes to its first stop.
-    let rules = Rules::new().allow(Udp, Connect, "2001:db8::1/128", 7000, 7000, 2);
-    scene.run.replace(&rules.build(), RECORD_ALL).unwrap();
-    scene.expect("send to [2001:db8::1]:7000", "ok");
-    assert_eq!(scene.world.ask("received"), "ok 1");
-    scene.records();
-    let routed = "routed [2001:db8::1]:7000 [2001:db8::2]:7000";
-    let outside = scene.world.ask(routed);
-    assert_eq!(outside, "ok", "the kernel can route by segments");
-    scene.world.ask("received");
-    assert_ne!(scene.ask(routed), "ok");
-    let egress: Vec<_> = scene
-        .decisions()
-        .into_iter()
-        .filter(|decision| decision.hook == NetworkHook::Egress)
-        .collect();
-    assert_eq!(egress.len(), 1);
-    assert!(!egress[0].allowed);
+    scene.run.replace(&Rules::new().build(), RECORD_ALL).unwrap();
+    scene.expect("send held", "EPERM");
     assert_eq!(scene.world.ask("received"), "ok 0");
+    let decisions = scene.decisions();
+    assert_eq!(decisions.len(), 1);
+    assert_eq!(
+        (decisions[0].hook, decisions[0].allowed),
+        (NetworkHook::Egress, false)
+    );
+}
+
+/// The address program sees the end of a route, and the packet goes to its first stop.
+#[test]
+fn a_packet_is_judged_by_where_it_goes_first() {
+    let rules = Rules::new()
+        .allow(Udp, Connect, "2001:db8::1/128", 7000, 7000, 2)
+        .allow(Udp, Connect, "10.0.0.1/32", 7000, 7000, 2);
+    let mut scene = Scene::new(&rules.build());
+    scene.serve(&[7000]);
+    for (direct, routed, stop) in [
+        (
+            "send to [2001:db8::1]:7000",
+            "routed [2001:db8::1]:7000 [2001:db8::2]:7000",
+            "2001:db8::2",
+        ),
+        (
+            "send to 10.0.0.1:7000",
+            "routed 10.0.0.1:7000 10.0.0.2:7000",
+            "10.0.0.2",
+        ),
+    ] {
+        scene.expect(direct, "ok");
+        assert_eq!(scene.world.ask("received"), "ok 1");
+        assert_eq!(scene.world.ask(routed), "ok", "the kernel can do that");
+        scene.world.ask("received");
+        scene.records();
+        assert_ne!(scene.ask(routed), "ok", "{routed}");
+        let egress: Vec<_> = scene
+            .decisions()
+            .into_iter()
+            .filter(|decision| decision.hook == NetworkHook::Egress)
+            .collect();
+        assert_eq!(egress.len(), 1, "{routed}");
+        assert!(!egress[0].allowed);
+        assert_eq!(egress[0].address, Some(stop.parse().unwrap()));
+        assert_eq!(scene.world.ask("received"), "ok 0");
+    }
 }

@@ -1,7 +1,7 @@
 //! The accesses.
 
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -22,6 +22,8 @@ pub(crate) fn perform(words: &[&str]) -> io::Result<String> {
         ["connect", "tcp", to] => connect(&address(to)?).map(nothing),
         ["fastopen", to] => fast_open(&address(to)?).map(nothing),
         ["connect", "udp", to] => connected_udp(&address(to)?).map(drop).map(nothing),
+        ["hold", to] => hold(&address(to)?).map(nothing),
+        ["send", "held"] => send_held().map(nothing),
         ["send", how, to] => send(how, &address(to)?).map(nothing),
         ["undo", to] => undo(&address(to)?).map(nothing),
         ["resend", first, then] => resend(&address(first)?, &address(then)?).map(nothing),
@@ -120,6 +122,19 @@ fn send(how: &str, to: &SocketAddr) -> io::Result<()> {
     }
 }
 
+static HELD: std::sync::Mutex<Option<OwnedFd>> = std::sync::Mutex::new(None);
+
+/// Connects a UDP socket and keeps it.
+fn hold(to: &SocketAddr) -> io::Result<()> {
+    *HELD.lock().unwrap() = Some(connected_udp(to)?);
+    Ok(())
+}
+
+fn send_held() -> io::Result<()> {
+    let held = HELD.lock().unwrap();
+    sys::send(held.as_ref().ok_or(ErrorKind::NotConnected)?, b"datagram")
+}
+
 /// Connects, undoes it, and connects again.
 fn undo(to: &SocketAddr) -> io::Result<()> {
     let socket = connected_udp(to)?;
@@ -204,16 +219,27 @@ fn alternate(ms: u64, one: &SocketAddr, other: &SocketAddr) -> io::Result<String
     Ok(format!("{first} {second} {neither} {both}"))
 }
 
-/// Sends with a segment routing header: the packet goes to `through` first, and names `to` as its end.
+/// Sends along a route: the packet goes to `through` first, and names `to` as its end. IPv6 by a segment routing
+/// header, IPv4 by a loose source route.
 fn routed(to: &SocketAddr, through: &SocketAddr) -> io::Result<()> {
-    let (std::net::IpAddr::V6(to_ip), std::net::IpAddr::V6(through_ip)) = (to.ip(), through.ip()) else {
-        return Err(ErrorKind::InvalidInput.into());
-    };
     let socket = sys::socket_for(to, libc::SOCK_DGRAM)?;
-    // Next header, length in 8 bytes, type 4, segments left, last entry, flags, tag, then the segments backwards.
-    let mut header = vec![0, 4, 4, 1, 1, 0, 0, 0];
-    header.extend(to_ip.octets());
-    header.extend(through_ip.octets());
-    sys::set(&socket, libc::IPPROTO_IPV6, libc::IPV6_RTHDR, &header)?;
+    match (to.ip(), through.ip()) {
+        (IpAddr::V6(to), IpAddr::V6(through)) => {
+            // Next header, length in 8 bytes, type 4, segments left, last entry, flags, tag, then the segments
+            // backwards.
+            let mut header = vec![0, 4, 4, 1, 1, 0, 0, 0];
+            header.extend(to.octets());
+            header.extend(through.octets());
+            sys::set(&socket, libc::IPPROTO_IPV6, libc::IPV6_RTHDR, &header)?;
+        }
+        (IpAddr::V4(_), IpAddr::V4(through)) => {
+            // Kind, length, pointer, the first stop, and the end of the options.
+            let mut option = vec![131, 7, 4];
+            option.extend(through.octets());
+            option.push(0);
+            sys::set(&socket, libc::IPPROTO_IP, libc::IP_OPTIONS, &option)?;
+        }
+        _ => return Err(ErrorKind::InvalidInput.into()),
+    }
     sys::send_to(&socket, b"datagram", &Raw::of(to), 0)
 }
