@@ -127,7 +127,7 @@ pub enum Reason {
 }
 
 /// What no run can do without, whatever its policy says.
-const BASE: [Capability; 9] = [
+const BASE: [Capability; 8] = [
     Capability::Privileges,
     Capability::Landlock,
     Capability::SeccompLog,
@@ -135,7 +135,6 @@ const BASE: [Capability; 9] = [
     Capability::KernelBtf,
     Capability::MountSetattr,
     Capability::PidNamespace,
-    Capability::MemfdNoexec,
     Capability::Audit,
 ];
 

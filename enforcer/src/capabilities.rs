@@ -115,7 +115,7 @@ impl Capability {
             }
             Self::PidNamespace => "nothing can run: build the kernel with CONFIG_PID_NS",
             Self::MemfdNoexec => {
-                "files in memory would be executable whatever is granted, so nothing can run (Linux 6.3)"
+                "files in memory cannot be kept from executing, so runs are refused memfd_create (Linux 6.3)"
             }
             Self::MemoryController => "`limit memory` is per process only",
             Self::PidsController => "`limit processes` counts per user id only",

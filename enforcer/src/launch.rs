@@ -6,6 +6,7 @@
 //! or executes the command.
 
 mod domain;
+mod filter;
 mod init;
 mod mounts;
 mod privileges;
@@ -84,7 +85,7 @@ fn prepare(told: Told, report: &OwnedFd) -> Result<u8, Failure> {
     spec.cgroups.iter().try_for_each(|path| join(path))?;
     // Only now the run's cgroup is this process's own, and so the root of the namespace.
     sys::process::unshare_cgroup().map_err(step(Step::Namespaces))?;
-    mounts::build(&spec, ready, masks)?;
+    let built = mounts::build(&spec, ready, masks)?;
     enter(&spec)?;
     let program = program::find(&spec)?;
     stdio::check()?;
@@ -99,6 +100,9 @@ fn prepare(told: Told, report: &OwnedFd) -> Result<u8, Failure> {
     domain.enter()?;
 
     init::run(&spec, report.as_fd(), || {
+        if built.memory_programs {
+            sys::seccomp::install(&filter::NO_FILES_IN_MEMORY).map_err(step(Step::Seccomp))?;
+        }
         sys::seccomp::install(&spec.seccomp).map_err(step(Step::Seccomp))?;
         let error = sys::process::execute(&program.path, &program.arguments, &program.environment);
         Err(Failure::new(Step::Execute, program.shown(), &error))

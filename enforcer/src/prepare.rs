@@ -14,6 +14,7 @@ use artifact::rule::RuleId;
 use artifact::{Artifact, Effect};
 
 use crate::admission::Admitted;
+use crate::capabilities::{Capabilities, Capability};
 use crate::launch::{LaunchSpec, Mount};
 use crate::mask::MaskTree;
 use crate::run::Caller;
@@ -28,6 +29,25 @@ pub(crate) struct Ids {
     pub(crate) gid: u32,
     /// Nobody else's: files on the host are shown with mapped owners.
     pub(crate) dynamic: bool,
+}
+
+/// What the host offers towards the run's view of its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Means {
+    /// Masks can be served.
+    fuse: bool,
+    /// Landlock has a right for truncation (ABI 3).
+    truncation: bool,
+}
+
+impl Means {
+    /// Those of a probed host.
+    pub(crate) fn of(capabilities: &Capabilities) -> Self {
+        Self {
+            fuse: capabilities.has(Capability::Fuse),
+            truncation: capabilities.landlock_abi >= 3,
+        }
+    }
 }
 
 /// What was decided before anything was changed.
@@ -54,7 +74,7 @@ pub enum PrepareError {
 /// # Errors
 /// When a path that a rule names is missing or has become a symbolic link, when a glob matches too much, or when
 /// a hard link would undo a rule.
-pub(crate) fn files(artifact: &Artifact, ids: Ids, recorded_masks: bool) -> Result<Prepared, PrepareError> {
+pub(crate) fn files(artifact: &Artifact, ids: Ids, means: Means) -> Result<Prepared, PrepareError> {
     let mut found = nodes::collect(artifact)?;
     let mut tree = regions(&artifact.filesystem, &found.nodes);
     let specials = specials::in_read_only_places(artifact, &tree)?;
@@ -64,7 +84,7 @@ pub(crate) fn files(artifact: &Artifact, ids: Ids, recorded_masks: bool) -> Resu
     }
     let mut degraded = found.degraded;
     degraded.extend(links::audit(artifact, &tree, &found.nodes)?);
-    let view = view::lay_out(&tree, ids, recorded_masks);
+    let view = view::lay_out(&tree, ids, means);
     Ok(Prepared {
         masks: view.masks,
         base_attributes: view.base_attributes,

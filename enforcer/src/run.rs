@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use artifact::Artifact;
 use artifact::process::RecordOptions;
+use artifact::rule::RuleId;
 
 pub use error::RunError;
 use error::host;
@@ -32,9 +33,12 @@ use crate::launch::{EXIT_FAILURE, EXIT_WALL, LaunchSpec, Step, Waiting, exit_cod
 use crate::limits;
 use crate::mask;
 use crate::observe::{ObserveError, Observer};
-use crate::prepare::{self, Ids, Prepared};
+use crate::prepare::{self, Ids, Means, Prepared};
 use crate::sink::{SinkError, Sinks};
 use crate::supervise::{Ended, Live, supervise};
+
+/// The Landlock ABI from which on refusals are audit records.
+const LANDLOCK_AUDIT: u32 = 7;
 
 /// Prepares, launches, supervises and finishes one run.
 ///
@@ -76,7 +80,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
     // The others were never made.
     parts.cgroups.v1.clone_from(&joined);
     let (ids, _dynamic) = identity(&admitted, &caller)?;
-    let prepared = prepare::files(&artifact, ids, admitted.capabilities().has(Capability::Fuse))?;
+    let prepared = prepare::files(&artifact, ids, Means::of(admitted.capabilities()))?;
     let audit = audit.complete(&instance)?;
     let id = cgroup.metadata().map_err(host("read the cgroup's id"))?.ino();
     // Who is whose child is needed to attribute refusals, also where it is not itself recorded.
@@ -211,6 +215,16 @@ fn announce(
     }
     for (rule, why) in &prepared.degraded {
         evidence.degraded(*rule, why)?;
+    }
+    let abi = admitted.capabilities().landlock_abi;
+    if abi < LANDLOCK_AUDIT {
+        let why = format!(
+            "this kernel has Landlock ABI {abi}: what Landlock refuses is refused without a record, which needs ABI {LANDLOCK_AUDIT}"
+        );
+        evidence.degraded(RuleId::DEFAULT, &why)?;
+    }
+    if let Err(missing) = admitted.capabilities().require(Capability::MemfdNoexec) {
+        evidence.degraded(RuleId::DEFAULT, &missing)?;
     }
     evidence.flush()
 }

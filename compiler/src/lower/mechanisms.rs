@@ -17,8 +17,9 @@ use super::vocabulary;
 use crate::error::Reason;
 use crate::plan::NetworkPlan;
 
-/// Landlock ABI that knows truncation: below it, files that may not be written could still be emptied.
-const TRUNCATE: Need = Need::Landlock(3);
+/// Files from the first Landlock ABI on. Below ABI 3, which has a right for truncation, the launcher makes everything
+/// read-only that may not be written.
+const FILES: Need = Need::Landlock(1);
 /// Landlock ABI that knows TCP ports.
 const TCP_PORTS: Need = Need::Landlock(4);
 
@@ -176,7 +177,7 @@ impl Context<'_> {
 /// The default: every domain starts closed.
 fn everything() -> Vec<Lowering> {
     vec![
-        exact(Mechanism::LandlockFs, &[TRUNCATE]),
+        exact(Mechanism::LandlockFs, &[FILES]),
         exact(Mechanism::LandlockScope, &[Need::Landlock(6)]),
         exact(Mechanism::CgroupBpf, &[Need::CgroupBpf]),
         exact(Mechanism::Seccomp, &[Need::Seccomp]),
@@ -186,21 +187,16 @@ fn everything() -> Vec<Lowering> {
 
 /// Landlock grants; mounts add what it has no right for.
 fn granted(accesses: &[FileAccess]) -> Vec<Lowering> {
-    let abi = if accesses.contains(&FileAccess::Write) {
-        TRUNCATE
-    } else {
-        Need::Landlock(1)
-    };
     if !accesses.contains(&FileAccess::Execute) {
-        return vec![exact(Mechanism::LandlockFs, &[abi])];
+        return vec![exact(Mechanism::LandlockFs, &[FILES])];
     }
     vec![
         partial(
             Mechanism::LandlockFs,
-            &[abi],
+            &[FILES],
             "a file that may be read could still be mapped as code",
         ),
-        exact(Mechanism::MountAttributes, &[abi, Need::MountNamespace]),
+        exact(Mechanism::MountAttributes, &[FILES, Need::MountNamespace]),
     ]
 }
 

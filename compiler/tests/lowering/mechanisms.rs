@@ -22,7 +22,7 @@ fn mechanisms(lowering: &[Lowering]) -> Vec<Mechanism> {
 fn a_refusal_beneath_no_grant_is_left_to_landlock() {
     let lowering = last(vec![(Effect::Deny, file(&[Read, Write], &["/etc/shadow"]))]);
     assert_eq!(mechanisms(&lowering), [Mechanism::LandlockFs]);
-    assert_eq!(lowering[0].needs, [Need::Landlock(3)]);
+    assert_eq!(lowering[0].needs, [Need::Landlock(1)]);
     assert_eq!(lowering[0].gap, None);
 }
 

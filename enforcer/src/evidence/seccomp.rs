@@ -40,6 +40,17 @@ impl Calls {
     }
 }
 
+/// The name of a call of this machine's own architecture. The artifact has only names that a rule speaks of.
+fn native_name(refusal: &Seccomp) -> Option<String> {
+    const NATIVE: u32 = if cfg!(target_arch = "aarch64") {
+        AUDIT_ARCH_AARCH64
+    } else {
+        AUDIT_ARCH_X86_64
+    };
+    let call = syscalls::Sysno::new(usize::try_from(refusal.number).ok()?)?;
+    (refusal.arch == NATIVE).then(|| call.name().to_owned())
+}
+
 pub(super) fn take(evidence: &mut Evidence, stamp: Stamp, refusal: &Seccomp) -> Result<(), SinkError> {
     if !evidence.processes.knows(refusal.pid) {
         // Of another run, unless the record of its birth was lost: see `Evidence::on_counters`.
@@ -47,7 +58,10 @@ pub(super) fn take(evidence: &mut Evidence, stamp: Stamp, refusal: &Seccomp) -> 
         return Ok(());
     }
     let call = evidence.calls.0.get(&(refusal.arch, refusal.number));
-    let name = call.map(|(name, _)| name.clone()).filter(|name| !name.is_empty());
+    let name = call
+        .map(|(name, _)| name.clone())
+        .filter(|name| !name.is_empty())
+        .or_else(|| native_name(refusal));
     let rules = call.map(|(_, rules)| rules.clone()).unwrap_or_default();
     let (effect, rule) = rules.first().map_or((Effect::Deny, RuleId::DEFAULT), |rule| {
         evidence.rules.refusal(*rule)

@@ -26,8 +26,13 @@ pub(super) fn open(spec: &LaunchSpec) -> Result<Domain, Failure> {
         .landlock
         .iter()
         .try_fold(rules, |rules, rule| add(rules, rule, abi))?;
-    let rules = add_ports(rules, spec.connect_ports.as_deref(), AccessNet::ConnectTcp)?;
-    let rules = add_ports(rules, spec.bind_ports.as_deref(), AccessNet::BindTcp)?;
+    // Before ABI 4 the cgroup's programs are alone with the ports.
+    let rules = if abi >= ABI::V4 {
+        let rules = add_ports(rules, spec.connect_ports.as_deref(), AccessNet::ConnectTcp)?;
+        add_ports(rules, spec.bind_ports.as_deref(), AccessNet::BindTcp)?
+    } else {
+        rules
+    };
     Ok(Domain { rules })
 }
 

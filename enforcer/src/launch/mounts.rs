@@ -45,14 +45,21 @@ fn at(path: &str) -> impl FnOnce(io::Error) -> Failure {
     move |error| Failure::new(Step::Mounts, path, &error)
 }
 
+/// What the finished tree cannot refuse, and a filter has to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Built {
+    /// Files that live in memory alone can be executed.
+    pub(super) memory_programs: bool,
+}
+
 /// Builds the whole tree.
-pub(super) fn build(spec: &LaunchSpec, ready: Ready, masks: Option<OwnedFd>) -> Result<(), Failure> {
+pub(super) fn build(spec: &LaunchSpec, ready: Ready, masks: Option<OwnedFd>) -> Result<Built, Failure> {
     let Ready {
         proc,
         holder,
         devices,
     } = ready;
-    private::forbid_memory_programs(proc.as_fd()).map_err(at("/proc/sys/vm/memfd_noexec"))?;
+    let forbidden = private::forbid_memory_programs(proc.as_fd()).map_err(at("/proc/sys/vm/memfd_noexec"))?;
     let mut owners = owners::Owners::new(proc.as_fd(), holder);
     let mut detached = Vec::with_capacity(spec.mounts.len());
     for mount in &spec.mounts {
@@ -71,7 +78,9 @@ pub(super) fn build(spec: &LaunchSpec, ready: Ready, masks: Option<OwnedFd>) -> 
     for (mount, clone) in spec.mounts.iter().zip(detached) {
         place(spec, mount, clone, &masks, &proc, &devices).map_err(at(&mount.path))?;
     }
-    Ok(())
+    Ok(Built {
+        memory_programs: !forbidden,
+    })
 }
 
 /// A private copy of what the host has at a path, and below it.

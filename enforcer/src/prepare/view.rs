@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use artifact::filesystem::{Node, NodeKind, Private, Region, RegionTree, Rights, View, path};
 
-use super::Ids;
+use super::{Ids, Means};
 use crate::launch::{Mount, Source};
 use crate::mask::{MaskKind, MaskTree};
 use crate::sys::mount::{NODEV, NOEXEC, NOSUID, RDONLY};
@@ -24,15 +24,16 @@ pub(super) struct Laid {
 
 /// Lays the run's mounts out, enclosing ones first.
 ///
-/// Masks are `recorded` where the host has FUSE; elsewhere an empty, closed place stands in.
-pub(super) fn lay_out(tree: &RegionTree, ids: Ids, recorded: bool) -> Laid {
-    let regions = refine(tree, ids);
+/// Looks at masks are recorded where the host has FUSE; elsewhere an empty, closed place stands in.
+pub(super) fn lay_out(tree: &RegionTree, ids: Ids, means: Means) -> Laid {
+    let sealed = sealed(ids, means);
+    let regions = refine(tree, ids, sealed);
     let mut masks = MaskTree::default();
     let mut base_attributes = NOSUID | NODEV;
     let mut mounts = Vec::with_capacity(regions.len());
     for refined in &regions {
         let region = &refined.region;
-        let attributes = attributes(refined, ids);
+        let attributes = attributes(refined, sealed);
         let source = match region.view {
             View::Base => {
                 base_attributes = attributes;
@@ -40,7 +41,7 @@ pub(super) fn lay_out(tree: &RegionTree, ids: Ids, recorded: bool) -> Laid {
             }
             View::InPlace if inside_private(&regions, &region.path) => Source::Visible,
             View::InPlace | View::Host => Source::Host,
-            View::Mask if recorded => Source::Mask(mask(&mut masks, region)),
+            View::Mask if means.fuse => Source::Mask(mask(&mut masks, region)),
             View::Mask => Source::Empty,
             View::Private(Private::Proc) => Source::Proc,
             View::Private(Private::Devices) => Source::Devices,
@@ -81,7 +82,7 @@ struct Refined {
 
 /// Adds what depends on the run's user id: a mount wherever owners have to be mapped or a stricter base would
 /// take a grant away, and a passage through directories that this user may not search.
-fn refine(tree: &RegionTree, ids: Ids) -> Vec<Refined> {
+fn refine(tree: &RegionTree, ids: Ids, sealed: bool) -> Vec<Refined> {
     let mut regions: Vec<Region> = tree.regions.clone();
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     for rule in &tree.landlock {
@@ -89,7 +90,7 @@ fn refine(tree: &RegionTree, ids: Ids) -> Vec<Refined> {
         let on_host = tree
             .region_at(&rule.path)
             .is_some_and(|region| !matches!(region.view, View::Private(_)));
-        if !is_region && on_host && needs_own_mount(&rule.path, rule.rights, ids) {
+        if !is_region && on_host && needs_own_mount(&rule.path, rule.rights, ids, sealed) {
             wanted.insert(&rule.path);
         }
     }
@@ -135,8 +136,14 @@ fn refine(tree: &RegionTree, ids: Ids) -> Vec<Refined> {
     refined
 }
 
-fn needs_own_mount(path: &str, rights: Rights, ids: Ids) -> bool {
-    mapped_owner(path, rights, ids, false).is_some() || (rights.write && !ids.dynamic)
+/// Whether everything that may not be written is read-only: where the run's user may own files, whose modes and times
+/// Landlock does not protect, and where Landlock does not protect their length.
+const fn sealed(ids: Ids, means: Means) -> bool {
+    !ids.dynamic || !means.truncation
+}
+
+fn needs_own_mount(path: &str, rights: Rights, ids: Ids, sealed: bool) -> bool {
+    mapped_owner(path, rights, ids, false).is_some() || (rights.write && sealed)
 }
 
 /// For a dynamic identity: the owner whose files the run is to have as its own. That is the owner of whatever
@@ -259,11 +266,11 @@ fn inside_private(regions: &[Refined], path: &str) -> bool {
         .any(|refined| matches!(refined.region.view, View::Private(_)))
 }
 
-fn attributes(refined: &Refined, ids: Ids) -> u64 {
+fn attributes(refined: &Refined, sealed: bool) -> u64 {
     let region = &refined.region;
     // Whoever owns files could change their modes and times, which Landlock does not see.
-    let owns = !ids.dynamic || refined.owner.is_some();
-    let read_only = region.read_only || (owns && !region.rights.write);
+    let sealed = sealed || refined.owner.is_some();
+    let read_only = region.read_only || (sealed && !region.rights.write);
     let mut attributes = NOSUID;
     if !path::covers("/dev", &region.path) {
         attributes |= NODEV;

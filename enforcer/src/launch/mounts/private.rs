@@ -24,13 +24,18 @@ pub(super) fn proc() -> io::Result<OwnedFd> {
 /// Makes files that live in memory alone not executable in this PID namespace. No mount and no Landlock rule covers
 /// them, so without this they would start what no rule lets the run start.
 ///
-/// Linux 6.3, see `Documentation/admin-guide/sysctl/vm.rst` on `memfd_noexec`: 2 also refuses those that ask to be
+/// False where the kernel cannot; then the run must not have such files at all. Linux 6.3, see `Documentation/admin-guide/sysctl/vm.rst` on `memfd_noexec`: 2 also refuses those that ask to be
 /// executable.
-pub(super) fn forbid_memory_programs(proc: BorrowedFd<'_>) -> io::Result<()> {
+pub(super) fn forbid_memory_programs(proc: BorrowedFd<'_>) -> io::Result<bool> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    let setting = rustix::fs::openat(proc, "sys/vm/memfd_noexec", flags, Mode::empty())?;
-    rustix::io::write(&setting, b"2")?;
-    Ok(())
+    match rustix::fs::openat(proc, "sys/vm/memfd_noexec", flags, Mode::empty()) {
+        Ok(setting) => {
+            rustix::io::write(&setting, b"2")?;
+            Ok(true)
+        }
+        Err(rustix::io::Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A tmpfs, detached.
