@@ -68,7 +68,9 @@ fn signals_reach_the_command() {
     ] {
         let ready = host.work().join(name);
         let script = format!("trap 'exit {code}' {name}; touch {name}; while :; do sleep 0.05; done");
-        let running = host.start(&policy, &["/bin/sh", "-c", &script]);
+        // Under nohup the caller ignores HUP, and so does what it starts; a shell cannot trap what it began ignoring.
+        let default = format!("--default-signal={name}");
+        let running = host.start(&policy, &["/usr/bin/env", &default, "/bin/sh", "-c", &script]);
         eventually("the trap is set", || ready.exists());
         running.signal(signal);
         assert_eq!(running.code(), Some(code), "{name}");
