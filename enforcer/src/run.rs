@@ -224,7 +224,8 @@ fn announce(
         evidence.degraded(RuleId::DEFAULT, &why)?;
     }
     if let Err(missing) = admitted.capabilities().require(Capability::MemfdNoexec) {
-        evidence.degraded(RuleId::DEFAULT, &missing)?;
+        let why = format!("{missing}: memfd_create is refused instead");
+        evidence.degraded(RuleId::DEFAULT, &why)?;
     }
     evidence.flush()
 }
