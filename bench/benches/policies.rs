@@ -18,7 +18,7 @@ use compiler::{emit, lower};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{
-    Effect, Endpoint, FileAccess, Identity, Origin, Policy, Protocol, Record, Rule, RuleId, Subject, Verb,
+    Effect, Endpoint, FileAccess, Origin, Policy, Protocol, Rule, RuleId, Subject, Verb,
 };
 use policy_lang::resolve::{AsWritten, Inputs, resolve};
 use policy_lang::source::SourceFile;
@@ -28,9 +28,6 @@ const SIZES: [u32; 4] = [10, 100, 1_000, 10_000];
 fn policy(rules: impl IntoIterator<Item = (Effect, Subject)>) -> Policy {
     let subjects = std::iter::once((Effect::Deny, Subject::Everything)).chain(rules);
     Policy {
-        name: "large".to_owned(),
-        summary: None,
-        parameters: BTreeMap::new(),
         rules: (0..)
             .zip(subjects)
             .map(|(id, (effect, subject))| Rule {
@@ -41,14 +38,13 @@ fn policy(rules: impl IntoIterator<Item = (Effect, Subject)>) -> Policy {
                 label: None,
                 because: None,
                 origin: Origin::BuiltIn,
+                layer: None,
+                via: None,
                 if_present: false,
                 permit_degraded: false,
             })
             .collect(),
-        identity: (Identity::Dynamic, RuleId::DEFAULT),
-        requirements: Vec::new(),
-        record: Record::default(),
-        tests: Vec::new(),
+        ..Policy::built_in("large")
     }
 }
 
@@ -64,6 +60,7 @@ fn prefixes(count: u32) -> Policy {
                 first_port,
                 last_port,
             }],
+            hosts: Vec::new(),
         };
         (effect, subject)
     };

@@ -1,7 +1,7 @@
 //! The filter of the default policy, made by us and by the two libraries that programs use for it today.
 
 use artifact::seccomp::Instruction;
-use policy_lang::policy::{Effect, Identity, Origin, Policy, Record, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, Origin, Policy, Rule, RuleId, Subject};
 use policy_lang::reference::{Access, decide};
 use policy_lang::syscall::{Architecture, SyscallSet, table};
 
@@ -181,19 +181,15 @@ pub fn default_policy() -> Policy {
             label: None,
             because: None,
             origin: Origin::BuiltIn,
+            layer: None,
+            via: None,
             if_present: false,
             permit_degraded: false,
         });
     }
     Policy {
-        name: "default".to_owned(),
-        summary: None,
-        parameters: std::collections::BTreeMap::new(),
         rules,
-        identity: (Identity::Dynamic, RuleId::DEFAULT),
-        requirements: Vec::new(),
-        record: Record::default(),
-        tests: Vec::new(),
+        ..Policy::built_in("default")
     }
 }
 

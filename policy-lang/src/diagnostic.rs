@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 mod code;
 
@@ -30,6 +30,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence without a full stop, that stands alone.
     pub message: String,
+    /// The file that it is in.
+    pub file: FileId,
     /// What to underline.
     pub span: Span,
     /// What to say under the line. May be empty.
@@ -47,6 +49,8 @@ pub struct Diagnostic {
 /// A second place, and why it matters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Label {
+    /// The file, where it is another than the finding's.
+    pub file: Option<FileId>,
     /// What to underline.
     pub span: Span,
     /// What to say there.
@@ -80,6 +84,7 @@ impl Diagnostic {
             code,
             severity,
             message,
+            file: FileId::default(),
             span,
             label: String::new(),
             secondary: Vec::new(),
@@ -100,6 +105,25 @@ impl Diagnostic {
     #[must_use]
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label {
+            file: None,
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Says which file the finding is in.
+    #[must_use]
+    pub fn in_file(mut self, file: FileId) -> Self {
+        self.file = file;
+        self
+    }
+
+    /// Points at a second place in a file of its own.
+    #[must_use]
+    pub fn also_in(mut self, file: FileId, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label {
+            file: Some(file),
             span,
             text: text.into(),
         });

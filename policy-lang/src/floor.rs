@@ -188,6 +188,7 @@ fn metadata() -> Rule {
             verbs: vec![Verb::Connect, Verb::Bind],
             protocols: vec![Protocol::Tcp, Protocol::Udp],
             targets: targets.collect(),
+            hosts: Vec::new(),
         },
         &format!("forbid {}", shown.join(", ")),
         "metadata",
@@ -251,6 +252,8 @@ fn built_in(effect: Effect, subject: Subject, text: &str, label: &str, because: 
         label: Some(format!("built-in:{label}")),
         because: Some(because.to_owned()),
         origin: Origin::BuiltIn,
+        layer: None,
+        via: None,
         if_present: false,
         permit_degraded: false,
     }

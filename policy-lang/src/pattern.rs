@@ -12,10 +12,13 @@ use crate::inclusion::Proof;
 
 mod automaton;
 mod glob;
+pub mod host;
 mod search;
+pub mod variable;
 
 use automaton::Automaton;
 pub use glob::{COMPONENTS_MAX, Malformed, PatternError};
+pub use host::HostPattern;
 
 /// A set of absolute paths, closed under going down: a match and everything beneath it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

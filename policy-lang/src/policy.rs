@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::pattern::PathPattern;
+use crate::pattern::{HostPattern, PathPattern};
 use crate::syscall::SyscallSet;
 
 /// A policy whose meaning is fixed. `rules[0]` is the built-in default, then the floor, then the file's rules
@@ -20,16 +20,120 @@ pub struct Policy {
     pub summary: Option<String>,
     /// Parameters as bound, as text.
     pub parameters: BTreeMap<String, String>,
-    /// Every rule. [`Rule::id`] is its index here.
+    /// This policy, then its ceiling, then that one's: never empty. [`LayerId`] is an index here.
+    pub layers: Vec<Layer>,
+    /// Every rule of every layer. [`Rule::id`] is its index here.
     pub rules: Vec<Rule>,
+    /// What every layer opened of the floor.
+    pub unlocks: Vec<Unlock>,
     /// `identity`, and the rule that says so.
     pub identity: (Identity, RuleId),
     /// `require` clauses.
     pub requirements: Vec<Requirement>,
     /// `audit { record … }`.
     pub record: Record,
+    /// `workspace { … }`.
+    pub workspace: Option<Workspace>,
     /// `test` blocks of the file.
     pub tests: Vec<Test>,
+}
+
+impl Policy {
+    /// A policy with nothing but the built-in rules: it allows nothing.
+    #[must_use]
+    pub fn built_in(name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self {
+            layers: vec![Layer {
+                name: name.clone(),
+                file: String::new(),
+            }],
+            name,
+            summary: None,
+            parameters: BTreeMap::new(),
+            rules: crate::floor::rules(),
+            unlocks: Vec::new(),
+            identity: (Identity::Dynamic, RuleId::DEFAULT),
+            requirements: Vec::new(),
+            record: Record::default(),
+            workspace: None,
+            tests: Vec::new(),
+        }
+    }
+
+    /// The rule with an id.
+    #[must_use]
+    pub fn rule(&self, id: RuleId) -> Option<&Rule> {
+        usize::try_from(id.0).ok().and_then(|at| self.rules.get(at))
+    }
+}
+
+/// Index into [`Policy::layers`]. 0 is the policy itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct LayerId(pub u8);
+
+impl LayerId {
+    /// The policy itself.
+    pub const INNERMOST: Self = Self(0);
+}
+
+/// One policy of a chain of ceilings. An access is allowed when every layer allows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    /// The quoted name after `policy`.
+    pub name: String,
+    /// The file as the loader named it.
+    pub file: String,
+}
+
+/// A part of the floor that this policy opens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unlock {
+    /// The label of the built-in rule, without `built-in:`.
+    pub name: String,
+    /// Why.
+    pub because: String,
+    /// Where the innermost layer says so.
+    pub origin: Origin,
+}
+
+/// Where a run works, and what becomes of its changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Workspace {
+    /// The directory it is made from: absolute, resolved.
+    pub from: Option<String>,
+    /// `ephemeral`, or `in-place` where nothing is said.
+    pub mode: WorkspaceMode,
+    /// What is kept of its changes.
+    pub keep: Keep,
+    /// Where.
+    pub origin: Origin,
+}
+
+/// How a workspace relates to its source.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkspaceMode {
+    /// The run changes the files themselves.
+    #[default]
+    InPlace,
+    /// The run changes a copy that is gone at its end.
+    Ephemeral,
+}
+
+/// What is kept of a workspace's changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// Nothing.
+    None,
+    /// What a person chooses.
+    #[default]
+    Review,
+    /// Everything that may be kept.
+    All,
+    /// What these globs match, relative to the workspace.
+    Matching(Vec<String>),
 }
 
 /// Index into [`Policy::rules`].
@@ -46,7 +150,7 @@ impl RuleId {
 pub enum Effect {
     /// Grants.
     Allow,
-    /// Grants after an approval. Not enforceable yet: resolving a rule with it is an error.
+    /// Grants after an approval. Stricter than a grant: whatever cannot ask refuses.
     Ask,
     /// Refuses, yields to a more specific rule.
     Deny,
@@ -71,6 +175,10 @@ pub struct Rule {
     pub because: Option<String>,
     /// Where it was written.
     pub origin: Origin,
+    /// The layer it belongs to. Absent: built in, and part of every layer.
+    pub layer: Option<LayerId>,
+    /// The group it came from, if `use` brought it.
+    pub via: Option<String>,
     /// `if present` was written.
     pub if_present: bool,
     /// `permit degraded` was written.
@@ -114,14 +222,23 @@ pub enum Subject {
         verbs: Vec<Verb>,
         /// At least one; a rule without protocols has both.
         protocols: Vec<Protocol>,
-        /// At least one. `*` as an address is two of these, one for each family.
+        /// `*` as an address is two of these, one for each family.
         targets: Vec<Endpoint>,
+        /// Targets by name. Together with `targets` at least one.
+        hosts: Vec<HostEndpoint>,
     },
-    /// `pass`.
+    /// `pass`, and its stricter siblings.
     Pass {
-        /// Variable names.
+        /// Variable names; `*` stands for any characters.
         names: Vec<String>,
     },
+    /// `hide`: refused, and absent from the run's view.
+    Hide {
+        /// At least one.
+        targets: Vec<PathPattern>,
+    },
+    /// `broker`: the run uses a credential that it never holds.
+    Broker(Broker),
     /// `set`.
     Set {
         /// Variable name.
@@ -194,6 +311,63 @@ pub struct Endpoint {
     pub last_port: u16,
 }
 
+/// A host pattern and ports.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct HostEndpoint {
+    /// A name, or `*.` and a name: one or more labels before it.
+    pub pattern: HostPattern,
+    /// First port.
+    pub first_port: u16,
+    /// Last port, inclusive.
+    pub last_port: u16,
+}
+
+/// A credential that is added to requests outside the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Broker {
+    /// What it is called.
+    pub name: String,
+    /// Whom it is for: a name or an address, with its port.
+    pub destination: Destination,
+    /// How it is presented.
+    pub scheme: Scheme,
+    /// Where the enforcer finds it.
+    pub source: SecretSource,
+    /// For how long a run may use it.
+    pub ttl_seconds: Option<u64>,
+}
+
+/// One host, by name or by address, and ports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum Destination {
+    /// By name.
+    Host(HostEndpoint),
+    /// By address.
+    Address(Endpoint),
+}
+
+/// How a credential is presented.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// `Authorization: Bearer …`
+    Bearer,
+    /// `Authorization: Basic …`
+    Basic,
+    /// A header of this name.
+    Header(String),
+}
+
+/// Where a credential comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretSource {
+    /// A variable of the caller.
+    Env(String),
+    /// A file: absolute.
+    File(String),
+}
+
 /// The run's ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Identity {
@@ -262,6 +436,10 @@ pub struct Record {
     pub connect: bool,
     /// `bind`.
     pub bind: bool,
+    /// `read`.
+    pub read: bool,
+    /// `write`.
+    pub write: bool,
 }
 
 /// A `test` block.
@@ -273,13 +451,25 @@ pub struct Test {
     pub expectations: Vec<Expectation>,
 }
 
+/// What a line of a `test` block expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExpectedOutcome {
+    /// `allowed`, `present`.
+    Allowed,
+    /// `asked`: allowed once somebody approves.
+    Asked,
+    /// `denied`, `absent`: by a `deny` or a `forbid`.
+    Denied,
+}
+
 /// One line of a `test` block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Expectation {
     /// The access.
     pub access: crate::reference::Access,
-    /// Whether it is expected to be allowed (or present).
-    pub allowed: bool,
+    /// What is expected.
+    pub outcome: ExpectedOutcome,
     /// `by filesystem` and the like, as written.
     pub by: Option<String>,
     /// Where.

@@ -6,7 +6,7 @@ use crate::ast::Ast;
 use crate::diagnostic::Diagnostic;
 use crate::floor;
 use crate::parse::{MAX_GATHERED, parse, truncate};
-use crate::policy::{Identity, Policy, Rule, RuleId};
+use crate::policy::{Identity, Layer, Policy, Rule, RuleId};
 use crate::source::{SourceFile, Span};
 
 mod address;
@@ -180,8 +180,13 @@ impl<'a> Resolver<'a> {
         self.find_scratches(&ast.policy.items);
         let identity = self.blocks(&ast.policy.items);
         let tests = self.tests(&ast.tests);
+        let name = name?;
         Some(Policy {
-            name: name?,
+            layers: vec![Layer {
+                name: name.clone(),
+                file: self.source.name.clone(),
+            }],
+            name,
             summary: header.summary,
             parameters: self
                 .parameters
@@ -189,6 +194,8 @@ impl<'a> Resolver<'a> {
                 .map(|(name, bound)| (name.clone(), bound.text()))
                 .collect(),
             rules: std::mem::take(&mut self.rules),
+            unlocks: Vec::new(),
+            workspace: None,
             identity: identity.unwrap_or((Identity::Dynamic, RuleId::DEFAULT)),
             requirements: header.requirements,
             record: header.record,

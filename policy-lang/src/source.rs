@@ -10,6 +10,10 @@ use crate::diagnostic::{Code, Diagnostic};
 /// The longest policy file, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
 
+/// Which of the files that make up a policy: an index into the list that was read. 0 is the policy's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct FileId(pub u16);
+
 /// A half-open range of bytes in [`SourceFile::text`], always on character boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Span {

@@ -19,7 +19,7 @@ fn holds(block: &str, line: &str) {
         let decision = decide(&policy, &expectation.access);
         assert_eq!(
             decision.effect == Effect::Allow,
-            expectation.allowed,
+            expectation.outcome == policy_lang::policy::ExpectedOutcome::Allowed,
             "{block}: {line}: {decision:?}"
         );
     }

@@ -9,7 +9,8 @@
 use policy_lang::SourceFile;
 use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{
-    Effect, Endpoint, Feature, FileAccess, Identity, Origin, Policy, Resource, Rule, RuleId, Subject,
+    Effect, Endpoint, ExpectedOutcome, Feature, FileAccess, Identity, Origin, Policy, Resource, Rule, RuleId,
+    Subject,
 };
 use policy_lang::reference::Access;
 use policy_lang::syscall::{Comparison, Condition, Width};
@@ -331,7 +332,10 @@ fn a_test_becomes_concrete_accesses() {
         (path(0).as_str(), path(1).as_str()),
         ("/home/agent/x", "/usr/bin/git")
     );
-    assert_eq!((lines[0].allowed, lines[1].allowed), (false, true));
+    assert_eq!(
+        (lines[0].outcome, lines[1].outcome),
+        (ExpectedOutcome::Denied, ExpectedOutcome::Allowed)
+    );
     assert_eq!(lines[0].by.as_deref(), Some("filesystem"));
     let Access::Network { address, port, .. } = lines[2].access else {
         panic!("{:?}", lines[2])

@@ -39,6 +39,9 @@ impl Context<'_> {
         match &rule.subject {
             Subject::Everything => Ok(everything()),
             Subject::File { accesses, targets } => Ok(self.file(rule, accesses, targets)),
+            Subject::Network { hosts, .. } if !hosts.is_empty() => Err(not_yet("a rule on a host name")),
+            Subject::Hide { .. } => Err(not_yet("`hide`")),
+            Subject::Broker(_) => Err(not_yet("`broker`")),
             Subject::Network { verbs, protocols, .. } => Ok(self.network(verbs, protocols)),
             Subject::Pass { .. } | Subject::Set { .. } => Ok(vec![exact(Mechanism::Environment, &[])]),
             Subject::Syscall { targets } => self.syscall(rule, targets),
@@ -171,6 +174,12 @@ impl Context<'_> {
             ));
         }
         lowering
+    }
+}
+
+fn not_yet(what: &str) -> Reason {
+    Reason::Nothing {
+        why: format!("{what} has no mechanism in this version"),
     }
 }
 

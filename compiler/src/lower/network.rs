@@ -89,6 +89,7 @@ fn claims(policy: &Policy) -> BTreeMap<Key, [Vec<Claim>; 4]> {
             verbs,
             protocols,
             targets,
+            ..
         } = &rule.subject
         else {
             continue;

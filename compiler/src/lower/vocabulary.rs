@@ -22,9 +22,13 @@ pub(super) const fn effect(effect: from::Effect) -> to::Effect {
 
 pub(super) const fn domain(subject: &from::Subject) -> to::Domain {
     match subject {
-        from::Subject::File { .. } | from::Subject::Scratch { .. } => to::Domain::Filesystem,
+        from::Subject::File { .. } | from::Subject::Scratch { .. } | from::Subject::Hide { .. } => {
+            to::Domain::Filesystem
+        }
         from::Subject::Network { .. } => to::Domain::Network,
-        from::Subject::Pass { .. } | from::Subject::Set { .. } => to::Domain::Credentials,
+        from::Subject::Pass { .. } | from::Subject::Set { .. } | from::Subject::Broker(_) => {
+            to::Domain::Credentials
+        }
         from::Subject::Everything
         | from::Subject::Syscall { .. }
         | from::Subject::Identity(_)

@@ -1,10 +1,8 @@
 //! Policies made by hand, without the parser.
 
-use std::collections::BTreeMap;
-
 use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{
-    Effect, Endpoint, FileAccess, Identity, Origin, Policy, Protocol, Record, Rule, RuleId, Subject, Verb,
+    Effect, Endpoint, FileAccess, Origin, Policy, Protocol, Rule, RuleId, Subject, Verb,
 };
 use proptest::strategy::Strategy;
 
@@ -12,9 +10,6 @@ use proptest::strategy::Strategy;
 pub(crate) fn policy(rules: Vec<(Effect, Subject)>) -> Policy {
     let subjects = std::iter::once((Effect::Deny, Subject::Everything)).chain(rules);
     Policy {
-        name: "test".to_owned(),
-        summary: None,
-        parameters: BTreeMap::new(),
         rules: (0..)
             .zip(subjects)
             .map(|(id, (effect, subject))| Rule {
@@ -32,14 +27,13 @@ pub(crate) fn policy(rules: Vec<(Effect, Subject)>) -> Policy {
                         column: 1,
                     },
                 },
+                layer: None,
+                via: None,
                 if_present: false,
                 permit_degraded: false,
             })
             .collect(),
-        identity: (Identity::Dynamic, RuleId::DEFAULT),
-        requirements: Vec::new(),
-        record: Record::default(),
-        tests: Vec::new(),
+        ..Policy::built_in("test")
     }
 }
 
@@ -69,6 +63,7 @@ pub(crate) fn network(verbs: &[Verb], protocols: &[Protocol], targets: &[(&str, 
                 }
             })
             .collect(),
+        hosts: Vec::new(),
     }
 }
 

@@ -1,11 +1,9 @@
 //! Policies made of system call rules, and the filter's answer to a call.
 
-use std::collections::BTreeMap;
-
 use artifact::seccomp::{Architecture, SeccompFilter};
 use compiler::seccomp::interpret::{Checked, SeccompData, check};
 use compiler::seccomp::{bpf, generate};
-use policy_lang::policy::{Effect, Identity, Origin, Policy, Record, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, Origin, Policy, Rule, RuleId, Subject};
 use policy_lang::syscall::{Comparison, Condition, SyscallSet, Width};
 
 pub(crate) const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
@@ -18,17 +16,11 @@ pub(crate) fn policy(rules: Vec<(Effect, Vec<SyscallSet>)>) -> Policy {
             .map(|(effect, targets)| (effect, Subject::Syscall { targets })),
     );
     Policy {
-        name: "test".to_owned(),
-        summary: None,
-        parameters: BTreeMap::new(),
         rules: (0..)
             .zip(subjects)
             .map(|(id, (effect, subject))| rule(RuleId(id), effect, subject))
             .collect(),
-        identity: (Identity::Dynamic, RuleId::DEFAULT),
-        requirements: Vec::new(),
-        record: Record::default(),
-        tests: Vec::new(),
+        ..Policy::built_in("test")
     }
 }
 
@@ -41,6 +33,8 @@ pub(crate) fn rule(id: RuleId, effect: Effect, subject: Subject) -> Rule {
         label: None,
         because: None,
         origin: Origin::BuiltIn,
+        layer: None,
+        via: None,
         if_present: false,
         permit_degraded: false,
     }

@@ -5,14 +5,16 @@ use std::net::IpAddr;
 
 use super::{Access, address};
 use crate::inclusion::Proof;
-use crate::pattern::PathPattern;
-use crate::policy::{Endpoint, FileAccess, Protocol, Subject, Verb};
+use crate::pattern::{self, PathPattern, variable};
+use crate::policy::{Endpoint, FileAccess, HostEndpoint, Protocol, Subject, Verb};
 use crate::syscall::{SyscallSet, table};
 
 /// An access with everything looked up that does not depend on a rule.
 pub(super) enum Concrete<'a> {
     File(FileAccess, &'a str),
     Network(Verb, Protocol, IpAddr, u16),
+    /// No name: a text that is no host name, which only rules on every address match.
+    Host(Verb, Protocol, Option<String>, Option<IpAddr>, u16),
     Variable(&'a str),
     /// No name: a number the table does not know, which only the default matches.
     Call(Option<&'static str>, &'a [u64; 6]),
@@ -28,6 +30,16 @@ impl<'a> Concrete<'a> {
                 address,
                 port,
             } => Self::Network(*verb, *protocol, address::judged_as(*verb, *address), *port),
+            Access::Host {
+                verb,
+                protocol,
+                host,
+                address,
+                port,
+            } => {
+                let address = address.map(|address| address::judged_as(*verb, address));
+                Self::Host(*verb, *protocol, pattern::host::name(host).ok(), address, *port)
+            }
             Access::Environment { name } => Self::Variable(name),
             Access::Syscall {
                 architecture,
@@ -43,7 +55,8 @@ pub(super) enum AccessSet<'a> {
     Everything,
     Files(FileAccess, Cow<'a, PathPattern>),
     Endpoints(Verb, Protocol, Endpoint),
-    Variable(&'a str),
+    Hosts(Verb, Protocol, &'a HostEndpoint),
+    Variables(&'a str),
     Calls(&'a SyscallSet),
 }
 
@@ -64,21 +77,32 @@ impl<'a> AccessSet<'a> {
                 verbs,
                 protocols,
                 targets,
+                hosts,
             } => verbs
                 .iter()
                 .flat_map(|&verb| protocols.iter().map(move |&protocol| (verb, protocol)))
                 .flat_map(|(verb, protocol)| {
-                    targets.iter().map(move |&to| Self::Endpoints(verb, protocol, to))
+                    let endpoints = targets.iter().map(move |&to| Self::Endpoints(verb, protocol, to));
+                    endpoints.chain(hosts.iter().map(move |to| Self::Hosts(verb, protocol, to)))
                 })
                 .collect(),
-            Subject::Pass { names } => names.iter().map(|name| Self::Variable(name)).collect(),
-            Subject::Set { name, .. } => vec![Self::Variable(name)],
+            Subject::Hide { targets } => [FileAccess::Read, FileAccess::Write, FileAccess::Execute]
+                .into_iter()
+                .flat_map(|access| {
+                    targets
+                        .iter()
+                        .map(move |path| Self::Files(access, Cow::Borrowed(path)))
+                })
+                .collect(),
+            Subject::Pass { names } => names.iter().map(|name| Self::Variables(name)).collect(),
+            Subject::Set { name, .. } => vec![Self::Variables(name)],
             Subject::Syscall { targets } => targets.iter().map(Self::Calls).collect(),
             // A scratch directory is written and read, and nothing in it starts.
             Subject::Scratch { path, .. } => [FileAccess::Read, FileAccess::Write]
                 .map(|access| Self::Files(access, Cow::Owned(PathPattern::Literal(path.clone()))))
                 .into(),
-            Subject::Identity(_) | Subject::Limit { .. } => Vec::new(),
+            // A credential opens no way to the one it is for.
+            Subject::Broker(_) | Subject::Identity(_) | Subject::Limit { .. } => Vec::new(),
         }
     }
 
@@ -96,7 +120,28 @@ impl<'a> AccessSet<'a> {
                     && own_protocol == protocol
                     && address::endpoint_contains(endpoint, *address, *port)
             }
-            (Self::Variable(own), Concrete::Variable(name)) => own == name,
+            // An address rule speaks of a flow whose address is known. One on every address speaks of any flow.
+            (
+                Self::Endpoints(own_verb, own_protocol, endpoint),
+                Concrete::Host(verb, protocol, _, address, port),
+            ) => {
+                own_verb == verb
+                    && own_protocol == protocol
+                    && match address {
+                        Some(address) => address::endpoint_contains(endpoint, *address, *port),
+                        None => endpoint.prefix_len == 0 && address::ports_contain(endpoint, *port),
+                    }
+            }
+            (
+                Self::Hosts(own_verb, own_protocol, to),
+                Concrete::Host(verb, protocol, Some(host), _, port),
+            ) => {
+                own_verb == verb
+                    && own_protocol == protocol
+                    && to.pattern.covers(host)
+                    && (to.first_port..=to.last_port).contains(port)
+            }
+            (Self::Variables(own), Concrete::Variable(name)) => variable::covers(own, name),
             (Self::Calls(set), Concrete::Call(Some(name), arguments)) => set.matches(name, arguments),
             _ => false,
         }
@@ -118,10 +163,29 @@ impl<'a> AccessSet<'a> {
                     && inner != outer
                     && address::endpoint_includes(outer, inner)
             }
+            (Self::Hosts(own_verb, own_protocol, inner), Self::Hosts(verb, protocol, outer)) => {
+                own_verb == verb
+                    && own_protocol == protocol
+                    && inner != outer
+                    && outer.pattern.includes(&inner.pattern)
+                    && outer.first_port <= inner.first_port
+                    && inner.last_port <= outer.last_port
+            }
+            // Whatever addresses a name has, they lie inside every address.
+            (Self::Hosts(own_verb, own_protocol, inner), Self::Endpoints(verb, protocol, outer)) => {
+                own_verb == verb
+                    && own_protocol == protocol
+                    && outer.prefix_len == 0
+                    && outer.first_port <= inner.first_port
+                    && inner.last_port <= outer.last_port
+            }
+            (Self::Variables(inner), Self::Variables(outer)) => {
+                variable::includes(outer, inner) && !variable::includes(inner, outer)
+            }
             (Self::Calls(inner), Self::Calls(outer)) => {
                 outer.includes(inner).holds() && inner.includes(outer) == Proof::Fails
             }
-            // One variable, or sets that have nothing in common.
+            // Sets that have nothing in common.
             _ => false,
         }
     }

@@ -34,8 +34,12 @@ fn carried(address: IpAddr) -> IpAddr {
 
 /// Whether the box contains an address, as [`judged_as`] gives it, and a port.
 pub(super) fn endpoint_contains(endpoint: &Endpoint, address: IpAddr, port: u16) -> bool {
+    ports_contain(endpoint, port) && prefix_contains(endpoint.address, endpoint.prefix_len, address)
+}
+
+/// Whether the box has a port, whatever the address.
+pub(super) fn ports_contain(endpoint: &Endpoint, port: u16) -> bool {
     (endpoint.first_port..=endpoint.last_port).contains(&port)
-        && prefix_contains(endpoint.address, endpoint.prefix_len, address)
 }
 
 /// Whether every address and port of `inner` is in `outer`.

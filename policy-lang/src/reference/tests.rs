@@ -5,7 +5,7 @@ use FileAccess::{Execute, Read, Write};
 
 use super::*;
 use crate::pattern::PathPattern;
-use crate::policy::{Endpoint, Identity, Origin, Record, Rule, Subject};
+use crate::policy::{Endpoint, Origin, Rule, Subject};
 use crate::syscall::{Comparison, Condition, SyscallSet, Width, table};
 
 mod cases;
@@ -23,18 +23,14 @@ fn policy(subjects: impl IntoIterator<Item = (Effect, Subject)>) -> Policy {
         label: None,
         because: None,
         origin: Origin::BuiltIn,
+        layer: None,
+        via: None,
         if_present: false,
         permit_degraded: false,
     };
     Policy {
-        name: "test".into(),
-        summary: None,
-        parameters: Default::default(),
         rules: rules.enumerate().map(rule).collect(),
-        identity: (Identity::Dynamic, RuleId::DEFAULT),
-        requirements: Vec::new(),
-        record: Record::default(),
-        tests: Vec::new(),
+        ..Policy::built_in("test")
     }
 }
 
@@ -78,6 +74,7 @@ fn connect_tcp(effect: Effect, target: &str) -> (Effect, Subject) {
         Subject::Network {
             verbs: vec![Verb::Connect],
             protocols: vec![Protocol::Tcp],
+            hosts: Vec::new(),
             targets,
         },
     )

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Resolver;
 use crate::ast::{Expectation as Line, ExpectedAccess, Outcome, TestBlock};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::policy::{Expectation, Origin, Test};
+use crate::policy::{Expectation, ExpectedOutcome, Origin, Test};
 use crate::reference::Access;
 use crate::source::Span;
 use crate::suggest::nearest;
@@ -43,7 +43,7 @@ impl Resolver<'_> {
         let (row, column) = self.source.position(line.span.start);
         Some(Expectation {
             access,
-            allowed: fits?,
+            outcome: fits?,
             by: by?,
             origin: Origin::Source {
                 file: self.source.name.clone(),
@@ -54,16 +54,16 @@ impl Resolver<'_> {
     }
 
     /// Variables are present or absent, everything else is allowed or denied.
-    fn outcome(&mut self, line: &Line) -> Option<bool> {
+    fn outcome(&mut self, line: &Line) -> Option<ExpectedOutcome> {
         let variable = matches!(line.access, ExpectedAccess::Environment(_));
-        let (allowed, word, instead) = match line.outcome.value {
-            Outcome::Allowed => (true, !variable, "present"),
-            Outcome::Denied => (false, !variable, "absent"),
-            Outcome::Present => (true, variable, "allowed"),
-            Outcome::Absent => (false, variable, "denied"),
+        let (outcome, word, instead) = match line.outcome.value {
+            Outcome::Allowed => (ExpectedOutcome::Allowed, !variable, "present"),
+            Outcome::Denied => (ExpectedOutcome::Denied, !variable, "absent"),
+            Outcome::Present => (ExpectedOutcome::Allowed, variable, "allowed"),
+            Outcome::Absent => (ExpectedOutcome::Denied, variable, "denied"),
         };
         if word {
-            return Some(allowed);
+            return Some(outcome);
         }
         let message = if variable {
             "a variable is present or absent"

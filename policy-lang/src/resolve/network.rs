@@ -48,6 +48,7 @@ impl Resolver<'_> {
             verbs,
             protocols,
             targets,
+            hosts: Vec::new(),
         };
         self.add(rule.span, rule.effect.value, subject, text, &rule.suffix);
     }

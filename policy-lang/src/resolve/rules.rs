@@ -6,7 +6,7 @@ use super::{Resolver, process::Identified};
 use crate::ast::{FileStatement, Item, Spanned, Suffix};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::PathPattern;
-use crate::policy::{Effect, Origin, Resource, Rule, RuleId, Subject};
+use crate::policy::{Effect, LayerId, Origin, Resource, Rule, RuleId, Subject};
 use crate::source::Span;
 
 /// What is said once in a policy, and where.
@@ -140,6 +140,8 @@ impl Resolver<'_> {
                 line,
                 column,
             },
+            layer: Some(LayerId::INNERMOST),
+            via: None,
             if_present: suffix.if_present.is_some(),
             permit_degraded: suffix.permit_degraded.is_some(),
         });

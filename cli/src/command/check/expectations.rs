@@ -1,7 +1,7 @@
 //! The `test` blocks of a policy, judged by the reference semantics.
 
 use policy_lang::diagnostic::Code;
-use policy_lang::policy::{Effect, Expectation, Origin, Policy, Rule};
+use policy_lang::policy::{Effect, Expectation, ExpectedOutcome, Origin, Policy, Rule};
 use policy_lang::reference::{Access, decide};
 use policy_lang::{Diagnostic, SourceFile};
 
@@ -29,23 +29,27 @@ fn fails(policy: &Policy, source: &SourceFile, test: &str, line: &Expectation) -
     let rule = usize::try_from(decision.rule.0)
         .ok()
         .and_then(|index| policy.rules.get(index));
-    let allowed = decision.effect == Effect::Allow;
+    let found = match decision.effect {
+        Effect::Allow => ExpectedOutcome::Allowed,
+        Effect::Ask => ExpectedOutcome::Asked,
+        Effect::Deny | Effect::Forbid => ExpectedOutcome::Denied,
+    };
     let by_whom = rule.is_none_or(|rule| line.by.as_ref().is_none_or(|by| is_by(by, rule, &line.access)));
-    if allowed == line.allowed && by_whom {
+    if found == line.outcome && by_whom {
         return None;
     }
-    let words = |allowed| match (&line.access, allowed) {
-        (Access::Environment { .. }, true) => "present",
-        (Access::Environment { .. }, false) => "absent",
-        (_, true) => "allowed",
-        (_, false) => "denied",
+    let word = match (&line.access, found) {
+        (Access::Environment { .. }, ExpectedOutcome::Allowed) => "present",
+        (Access::Environment { .. }, ExpectedOutcome::Denied) => "absent",
+        (_, ExpectedOutcome::Allowed) => "allowed",
+        (_, ExpectedOutcome::Asked) => "asked",
+        (_, ExpectedOutcome::Denied) => "denied",
     };
     let found = if by_whom {
-        format!("it is {}", words(allowed))
+        format!("it is {word}")
     } else {
         format!(
-            "it is {}, but not by {}",
-            words(allowed),
+            "it is {word}, but not by {}",
             line.by.as_deref().unwrap_or_default()
         )
     };
@@ -68,7 +72,7 @@ fn fails(policy: &Policy, source: &SourceFile, test: &str, line: &Expectation) -
 fn is_by(by: &str, rule: &Rule, access: &Access) -> bool {
     let domain = match access {
         Access::File { .. } => "filesystem",
-        Access::Network { .. } => "network",
+        Access::Network { .. } | Access::Host { .. } => "network",
         Access::Environment { .. } => "credentials",
         Access::Syscall { .. } => "process",
     };

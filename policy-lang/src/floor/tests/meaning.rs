@@ -1,9 +1,7 @@
 //! What the floor means under the laxest policy that can be written.
 
 use crate::pattern::PathPattern;
-use crate::policy::{
-    Effect, Endpoint, FileAccess, Identity, Origin, Policy, Protocol, Record, Rule, RuleId, Subject, Verb,
-};
+use crate::policy::{Effect, Endpoint, FileAccess, Origin, Policy, Protocol, Rule, RuleId, Subject, Verb};
 use crate::reference::{Access, decide};
 use crate::syscall::{Architecture, SyscallSet, table};
 
@@ -24,6 +22,7 @@ fn laxest() -> Policy {
         Subject::Network {
             verbs: vec![Verb::Connect, Verb::Bind],
             protocols: vec![Protocol::Tcp, Protocol::Udp],
+            hosts: Vec::new(),
             targets: vec![every("0.0.0.0"), every("::")],
         },
         Subject::Syscall {
@@ -38,19 +37,15 @@ fn laxest() -> Policy {
             label: None,
             because: None,
             origin: Origin::BuiltIn,
+            layer: None,
+            via: None,
             if_present: false,
             permit_degraded: false,
         });
     }
     Policy {
-        name: "laxest".into(),
-        summary: None,
-        parameters: Default::default(),
         rules,
-        identity: (Identity::Dynamic, RuleId::DEFAULT),
-        requirements: Vec::new(),
-        record: Record::default(),
-        tests: Vec::new(),
+        ..Policy::built_in("laxest")
     }
 }
 
