@@ -11,6 +11,7 @@ use crate::syscall::Architecture;
 
 mod access_set;
 mod address;
+mod wording;
 
 use access_set::{AccessSet, Concrete};
 pub use address::judged_as;

@@ -26,6 +26,7 @@ mod syscalls;
 mod text;
 
 use parameters::Bound;
+pub use text::quoted;
 
 /// What resolving needs from outside the file.
 pub struct Inputs<'a> {

@@ -173,7 +173,8 @@ impl Resolver<'_> {
 }
 
 /// A string of the language that means these characters, on one line.
-pub(super) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
