@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Check policies and report everything wrong with them
     #[command(after_help = examples::CHECK)]
     Check(Check),
+    /// Run a policy's tests, and show which rules they leave untried
+    #[command(after_help = examples::TEST)]
+    Test(Test),
     /// Compile a policy to the artifact that is reviewed and run
     #[command(after_help = examples::COMPILE)]
     Compile(Compile),
@@ -117,6 +120,44 @@ pub(crate) struct Check {
     /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+/// `remit test`.
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Policy file
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// Only tests with this text in their name
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Fail when fewer rules than this decide a tested access
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) fail_under: Option<u8>,
+    /// Which rules coverage counts: the policy's own, or those of its groups and ceilings too
+    #[arg(long, value_name = "RULES", default_value = "own")]
+    pub(crate) coverage: CoverageOf,
+    /// Write for a person, as one document for a program, or for continuous integration
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: TestFormat,
+}
+
+/// Which rules coverage counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CoverageOf {
+    Own,
+    All,
+}
+
+/// How test results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    Text,
+    Json,
+    Junit,
 }
 
 /// `remit compile`.

@@ -8,6 +8,7 @@ mod events;
 mod explain;
 mod host;
 mod run;
+mod test;
 
 use std::process::ExitCode;
 
@@ -19,12 +20,15 @@ use crate::render::{Surface, failure};
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let failed = match &cli.command {
         Command::Run(_) => exit::RUN_FAILED,
+        // 1 is an answer.
+        Command::Test(_) => exit::NO_ANSWER,
         _ => exit::FAILED,
     };
     let result = match cli.command {
         Command::Check(arguments) => check::run(&arguments, cli.color),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
+        Command::Test(arguments) => test::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),
         Command::Explain(arguments) => explain::run(&arguments, cli.color),
         Command::Run(arguments) => run::run(arguments, cli.color),

@@ -3,6 +3,8 @@
 pub(crate) mod diagnostic;
 pub(crate) mod failure;
 pub(crate) mod json;
+pub(crate) mod junit;
+pub(crate) mod rule;
 pub(crate) mod table;
 pub(crate) mod words;
 

@@ -4,9 +4,10 @@
 #[path = "common/remit.rs"]
 mod remit;
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 12] = [
     &[],
     &["check"],
+    &["test"],
     &["compile"],
     &["explain"],
     &["run"],

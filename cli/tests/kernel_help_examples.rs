@@ -7,9 +7,10 @@ mod remit;
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&[&str]; 10] = [
+const PAGES: [&[&str]; 11] = [
     &[],
     &["check"],
+    &["test"],
     &["compile"],
     &["explain"],
     &["run"],
@@ -19,6 +20,9 @@ const PAGES: [&[&str]; 10] = [
     &["events", "verify"],
     &["completions"],
 ];
+
+/// For the examples of `test`.
+const TESTS: &str = r#"test "keys stay home" { read "~/.ssh/id_ed25519" is denied }"#;
 
 /// `recover` and `unload` without `--instance` would speak of the host's own instance, so all examples that touch the
 /// host get one of this test's.
@@ -36,7 +40,7 @@ fn isolated(example: &str, instance: &str) -> String {
 fn every_example_of_every_help_page_works() {
     let folder = remit::folder();
     let path = folder.path();
-    std::fs::write(path.join("build.remit"), remit::SMALL).expect("written");
+    std::fs::write(path.join("build.remit"), format!("{}{TESTS}", remit::SMALL)).expect("written");
     std::fs::write(path.join("review.remit"), remit::SMALL).expect("written");
     let instance = format!("help{}", std::process::id());
     let mut tried = 0;

@@ -3,8 +3,11 @@
 //! [`lower`] turns what a policy means into what mechanisms can do, and says for every rule what it became.
 //! [`emit`] lays that out in the form the enforcer reads. Both are pure: the same policy gives the same bytes.
 
+pub mod coverage;
 pub mod plan;
 pub mod seccomp;
+pub mod testing;
+pub mod why;
 
 mod emit;
 mod error;

@@ -22,6 +22,14 @@ Examples:
   $ remit check build.remit review.remit
   $ remit check build.remit --param workspace=/srv/checkout --format json";
 
+pub(super) const TEST: &str = "\
+Exits 0 when every line holds and enough rules are covered, 1 when not, 2 when nothing could be tested.
+
+Examples:
+  $ remit test build.remit
+  $ remit test build.remit --filter keys --format junit
+  $ remit test build.remit --fail-under 0";
+
 pub(super) const COMPILE: &str = "\
 The artifact is readable RON with its digest inside. The same policy, parameters and resolved paths give the same \
 bytes, so a rebuilt artifact can be compared with the reviewed one.
