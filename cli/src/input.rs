@@ -24,6 +24,28 @@ pub(crate) struct Front {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Absent if a diagnostic is an error.
     pub(crate) policy: Option<Policy>,
+    /// What `~` stands for.
+    pub(crate) home: String,
+}
+
+impl Front {
+    /// What checking needs to know.
+    pub(crate) fn options(&self) -> compiler::check::Options<'_> {
+        compiler::check::Options {
+            files: std::slice::from_ref(&self.source),
+            home: &self.home,
+            caller_is_root: rustix::process::geteuid().is_root(),
+        }
+    }
+
+    /// Adds what was found later. With an error among it there is no policy any more.
+    pub(crate) fn add(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
+        self.diagnostics.extend(found);
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+        if self.diagnostics.iter().any(Diagnostic::is_error) {
+            self.policy = None;
+        }
+    }
 }
 
 /// Reads and resolves a policy file.
@@ -56,6 +78,7 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
         source,
         diagnostics,
         policy,
+        home: inputs.home,
     })
 }
 
@@ -87,6 +110,10 @@ pub(crate) fn artifact(path: &Path, bindings: &Bindings, stderr: Surface) -> any
 /// A policy through every pure stage. What the compiler refuses becomes a diagnostic like those of the front end.
 pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Front, Option<Artifact>)> {
     let mut front = front(path, bindings)?;
+    if let Some(policy) = &front.policy {
+        let refusals = compiler::check::refusals(policy, &front.options());
+        front.add(refusals);
+    }
     let Some(policy) = &front.policy else {
         return Ok((front, None));
     };
@@ -97,9 +124,8 @@ pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Fron
         }
         Err(errors) => {
             let refused = errors.iter().map(|error| refused(error, &front.source));
-            front.diagnostics.extend(refused.collect::<Vec<_>>());
-            front.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-            front.policy = None;
+            let refused: Vec<_> = refused.collect();
+            front.add(refused);
             Ok((front, None))
         }
     }

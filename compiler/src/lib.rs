@@ -3,6 +3,7 @@
 //! [`lower`] turns what a policy means into what mechanisms can do, and says for every rule what it became.
 //! [`emit`] lays that out in the form the enforcer reads. Both are pure: the same policy gives the same bytes.
 
+pub mod check;
 pub mod coverage;
 pub mod plan;
 pub mod seccomp;

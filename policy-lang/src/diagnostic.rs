@@ -15,6 +15,8 @@ pub use code::Code;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// The policy means what it says; a reviewer may want to know.
+    Note,
     /// The policy has a meaning, perhaps not the intended one.
     Warning,
     /// The policy has no meaning.
@@ -26,7 +28,7 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Stable.
     pub code: Code,
-    /// Error or warning.
+    /// Error, warning or note.
     pub severity: Severity,
     /// One sentence without a full stop, that stands alone.
     pub message: String,
@@ -64,6 +66,18 @@ pub struct Suggestion {
     pub span: Span,
     /// By what.
     pub replacement: String,
+    /// How sure it is.
+    pub applicability: Applicability,
+}
+
+/// Whether a tool may take a suggestion without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Applicability {
+    /// The policy allows no more afterwards, and what was meant still works.
+    Safe,
+    /// A person must look: what was meant can only be guessed.
+    Review,
 }
 
 impl Diagnostic {
@@ -144,12 +158,29 @@ impl Diagnostic {
         self
     }
 
-    /// Proposes a replacement.
+    /// A note.
     #[must_use]
-    pub fn suggest(mut self, span: Span, replacement: impl Into<String>) -> Self {
+    pub fn remark(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, span, message.into())
+    }
+
+    /// Proposes a replacement that a person should look at.
+    #[must_use]
+    pub fn suggest(self, span: Span, replacement: impl Into<String>) -> Self {
+        self.propose(span, replacement, Applicability::Review)
+    }
+
+    /// Proposes a replacement that a tool may take: see [`Applicability::Safe`].
+    #[must_use]
+    pub fn fix(self, span: Span, replacement: impl Into<String>) -> Self {
+        self.propose(span, replacement, Applicability::Safe)
+    }
+
+    fn propose(mut self, span: Span, replacement: impl Into<String>, applicability: Applicability) -> Self {
         self.suggestion = Some(Suggestion {
             span,
             replacement: replacement.into(),
+            applicability,
         });
         self
     }

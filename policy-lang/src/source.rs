@@ -123,6 +123,16 @@ impl SourceFile {
         )
     }
 
+    /// The byte offset of a position, as [`Self::position`] counts. Absent: there is no such position.
+    #[must_use]
+    pub fn offset(&self, line: u32, column: u32) -> Option<usize> {
+        let before = |number: u32| usize::try_from(number).ok()?.checked_sub(1);
+        let start = *self.lines.get(before(line)?)?;
+        let text = self.text.get(start..)?;
+        let mut offsets = text.char_indices().map(|(offset, _)| offset).chain([text.len()]);
+        Some(start + offsets.nth(before(column)?)?)
+    }
+
     /// The text under a span.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {

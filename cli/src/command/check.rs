@@ -45,12 +45,9 @@ fn judged(mut front: Front) -> Checked {
             expectations: 0,
         };
     };
+    let lints = compiler::check::lints(policy, &front.options());
     let (expectations, findings) = expectations::judge(policy, &front.source);
-    if !findings.is_empty() {
-        front.policy = None;
-        front.diagnostics.extend(findings);
-        front.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    }
+    front.add(lints.into_iter().chain(findings));
     Checked { front, expectations }
 }
 

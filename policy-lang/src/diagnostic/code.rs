@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
         /// What kind of mistake it is. R01 the text, R02 names and values, R03 meaning, R04 not enforceable yet, R05 compiling and
-        /// testing.
+        /// testing, R06 what is legal and worth a second look, R07 files and groups.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $doc])+ $name,)+
@@ -137,6 +137,105 @@ codes! {
     NotLowered = "R0501",
     /// A line of a `test` block does not hold.
     TestFails = "R0502",
+
+    /// A grant that a ceiling refuses.
+    BeyondCeiling = "R0601",
+    /// A variable that two layers set to different values.
+    CeilingSetsOtherwise = "R0602",
+    /// An identity that a ceiling does not have.
+    CeilingIdentity = "R0603",
+
+    /// A rule that never decides anything.
+    DeadRule = "R0610",
+    /// A rule that says what another one says.
+    RepeatedRule = "R0611",
+    /// A rule without which every decision stays the same.
+    RedundantRule = "R0612",
+    /// A parameter that nothing uses.
+    UnusedParameter = "R0613",
+    /// A group that adds nothing.
+    UnusedGroup = "R0614",
+
+    /// A grant on the whole file tree.
+    WholeTree = "R0620",
+    /// A grant on a home directory, or on all of them.
+    HomeGranted = "R0621",
+    /// A tree that is written and executed.
+    WriteExecute = "R0622",
+    /// Secrets that can be read.
+    SecretsReadable = "R0623",
+    /// Files that people or their tools execute or obey later, and that the run can write.
+    TrustedFilesWritable = "R0624",
+    /// A broad grant on what the kernel shows of the machine.
+    KernelTree = "R0625",
+    /// The socket of a container engine within reach.
+    EngineSocket = "R0626",
+    /// The socket of a message bus, a service manager or a key agent within reach.
+    AgentSocket = "R0627",
+    /// A refusing glob that does not hold for files made later.
+    LaterFiles = "R0628",
+    /// The system itself can be changed.
+    SystemWritable = "R0629",
+
+    /// Connections to a broad range of addresses.
+    BroadEgress = "R0630",
+    /// Private or machine-local networks within reach of a broad grant.
+    PrivateReachable = "R0631",
+    /// Cloud metadata within reach.
+    MetadataReachable = "R0632",
+    /// Every port of this machine within reach.
+    LoopbackBroad = "R0633",
+    /// A server on every address of the machine.
+    BindEverywhere = "R0634",
+    /// A host pattern so broad that anybody can have a name in it.
+    BroadHost = "R0635",
+    /// Names can be asked for anywhere.
+    AnyResolver = "R0636",
+
+    /// The environment is passed as a whole.
+    EnvironmentWholesale = "R0640",
+    /// A long-lived secret is passed by environment.
+    SecretPassed = "R0641",
+    /// A secret is written in the policy.
+    SecretInPolicy = "R0642",
+    /// A variable that makes programs load or run something else.
+    LoaderVariable = "R0643",
+    /// A brokered credential that does not expire.
+    BrokerWithoutEnd = "R0644",
+
+    /// The run has root's user id.
+    RootIdentity = "R0650",
+    /// A resource without a limit.
+    MissingLimit = "R0651",
+    /// A part of the floor is opened.
+    Unlocked = "R0652",
+    /// Every system call that is known is allowed.
+    EveryCall = "R0653",
+    /// The run can look into or change other processes.
+    ProcessInspection = "R0654",
+    /// A scratch that is larger than the memory it lives in.
+    ScratchBeyondMemory = "R0655",
+
+    /// `permit degraded` without a reason.
+    DegradedWithoutReason = "R0660",
+    /// A refusal without a reason.
+    RefusalWithoutReason = "R0661",
+    /// `// remit: allow …` that stands for nothing.
+    UnusedSuppression = "R0662",
+    /// `// remit: allow …` that cannot be understood, or gives no reason.
+    BadSuppression = "R0663",
+
+    /// A rule that the target kernel cannot enforce.
+    UnenforceableOnTarget = "R0670",
+}
+
+impl Code {
+    /// The code with this text, in either case.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_it = |code: &&Self| code.as_str().eq_ignore_ascii_case(text);
+        Self::ALL.iter().find(is_it).copied()
+    }
 }
 
 impl fmt::Display for Code {

@@ -11,6 +11,7 @@ pub(crate) fn render(source: &SourceFile, diagnostics: &[Diagnostic]) -> String 
         let severity = match found.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         };
         writeln!(text, "{severity}[{}]: {}", found.code, found.message).unwrap();
         underline(&mut text, source, found.span, &found.label);

@@ -1,0 +1,72 @@
+//! What is legal and still worth a second look, and what a ceiling refuses.
+//!
+//! The resolver says whether a policy has a meaning; this says whether it is one that a security team would sign. Each
+//! family of findings is a module with one function from [`Context`] to diagnostics. All of it is pure. A finding is
+//! shown by a witness wherever there is one: an access that [`decide`](policy_lang::reference::decide) allows.
+//!
+//! No family compares every rule with every other: they walk the directories above a path, the prefixes above an
+//! address, or look a name up.
+
+use policy_lang::Diagnostic;
+use policy_lang::SourceFile;
+use policy_lang::policy::Policy;
+
+mod context;
+mod place;
+mod reasons;
+mod trees;
+mod unused;
+
+use context::Context;
+
+/// What checking needs besides the policy.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// The files the policy was read from, as [`FileId`](policy_lang::source::FileId) counts them. Findings point into them.
+    pub files: &'a [SourceFile],
+    /// What `~` stands for.
+    pub home: &'a str,
+    /// The run is started by root, so that `identity user` is root.
+    pub caller_is_root: bool,
+}
+
+/// One family of findings.
+type Family = fn(&Context<'_>, &mut Vec<Diagnostic>);
+
+/// What refuses a policy. `remit run` and `remit compile` ask for no more than this.
+const REFUSALS: &[Family] = &[];
+
+/// What a reviewer should see.
+const LINTS: &[Family] = &[trees::check, unused::check, reasons::check];
+
+/// Everything that is worth saying about a policy, in the order of its text.
+#[must_use]
+pub fn check(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
+    gather(REFUSALS.iter().chain(LINTS), policy, options)
+}
+
+/// What [`check`] says beyond [`refusals`].
+#[must_use]
+pub fn lints(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
+    gather(LINTS, policy, options)
+}
+
+/// Only what makes the policy unfit to run: all of these are errors.
+#[must_use]
+pub fn refusals(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
+    gather(REFUSALS, policy, options)
+}
+
+fn gather<'f>(
+    families: impl IntoIterator<Item = &'f Family>,
+    policy: &Policy,
+    options: &Options<'_>,
+) -> Vec<Diagnostic> {
+    let context = Context::new(policy, options);
+    let mut found = Vec::new();
+    for family in families {
+        family(&context, &mut found);
+    }
+    found.sort_by_key(|finding| (finding.file, finding.span, finding.code));
+    found
+}
