@@ -1,12 +1,15 @@
 //! The command line. Everything a person can type, and the help they read first.
 
 mod examples;
+mod fmt;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+pub(crate) use fmt::Fmt;
 
 /// Contains an agent's run to what a reviewed policy grants.
 #[derive(Debug, Parser)]
@@ -66,6 +69,9 @@ pub(crate) enum Command {
     /// Work with recorded events
     #[command(subcommand)]
     Events(Events),
+    /// Lay policy files out in the one style, in place
+    #[command(after_help = examples::FMT)]
+    Fmt(Fmt),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),

@@ -6,6 +6,7 @@ mod completions;
 mod doctor;
 mod events;
 mod explain;
+mod fmt;
 mod host;
 mod run;
 mod test;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
         Command::Test(arguments) => test::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),
+        Command::Fmt(arguments) => fmt::run(&arguments, cli.color),
         Command::Explain(arguments) => explain::run(&arguments, cli.color),
         Command::Run(arguments) => run::run(arguments, cli.color),
         Command::Recover(arguments) => host::recover(&arguments),

@@ -97,6 +97,7 @@ fn every_link_to_a_file_leads_to_one() {
 fn every_command_in_a_console_block_that_is_ours_is_one_we_have() {
     let commands = [
         "check",
+        "fmt",
         "compile",
         "explain",
         "run",

@@ -4,7 +4,7 @@
 #[path = "common/remit.rs"]
 mod remit;
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 13] = [
     &[],
     &["check"],
     &["test"],
@@ -16,6 +16,7 @@ const COMMANDS: [&[&str]; 12] = [
     &["unload"],
     &["events"],
     &["events", "verify"],
+    &["fmt"],
     &["completions"],
 ];
 

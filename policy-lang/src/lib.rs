@@ -6,6 +6,7 @@
 pub mod ast;
 pub mod diagnostic;
 pub mod floor;
+pub mod format;
 pub mod host;
 pub mod inclusion;
 pub mod parse;

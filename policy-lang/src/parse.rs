@@ -11,7 +11,7 @@ use crate::source::{SourceFile, Span};
 
 mod build;
 mod expected;
-mod grammar;
+pub(crate) mod grammar;
 mod lexical;
 
 use grammar::{Grammar, Rule};

@@ -90,6 +90,17 @@ Examples:
   $ remit events verify events.jsonl
   $ remit events verify events.jsonl --format json";
 
+pub(super) const FMT: &str = "\
+Only white space changes. Comments and blank lines stay with what they belong to. The result is read again, and a file \
+is left alone if it would not mean the same.
+
+Exits 0 when every file is formatted, 1 when one has errors or, with `--check`, is not formatted.
+
+Examples:
+  $ remit fmt build.remit
+  $ remit fmt --check .
+  $ remit fmt - < build.remit";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   $ remit completions bash
