@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use artifact::rule::Need;
 
 pub use probe::probe;
+pub(crate) use probe::probe_beyond;
 
 /// One thing a host may offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

@@ -120,7 +120,9 @@ struct Told {
 fn be_told(report: &OwnedFd, spec: OwnedFd, go: OwnedFd) -> Result<Option<Told>, Failure> {
     let step = |step: Step| move |error: io::Error| Failure::new(step, "", &error);
     privileges::die_with_supervisor(report.as_fd()).map_err(step(Step::Start))?;
+    // Both take a while and need no spec.
     let ready = mounts::Ready::make()?;
+    privileges::empty_bounding_set().map_err(step(Step::Capabilities))?;
     let Some(masks) = start::wait(go.as_fd()).map_err(step(Step::Spec))? else {
         return Ok(None);
     };

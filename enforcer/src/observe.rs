@@ -67,7 +67,7 @@ impl Observer {
         while let Some(record) = self.tables.ring().next() {
             self.evidence.on_ring(record)?;
         }
-        Ok(())
+        Ok(self.tables.ring().intact()?)
     }
 
     /// A look at a masked path was refused.

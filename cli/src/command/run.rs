@@ -28,7 +28,10 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
             person: (!arguments.quiet).then(|| Person::new(person_style(color))),
         })
     };
-    let admitted = match enforcer::admit(compiled, &enforcer::capabilities::probe()) {
+    let capabilities = head_start
+        .as_ref()
+        .map_or_else(enforcer::capabilities::probe, HeadStart::probe);
+    let admitted = match enforcer::admit(compiled, &capabilities) {
         Ok(admitted) => admitted,
         Err(refusal) => {
             // Read again only here, so that a run that is admitted does not pay for a copy.

@@ -73,6 +73,17 @@ impl Ring {
         }
     }
 
+    /// Whether `None` from [`Ring::next`] means that nothing is there.
+    ///
+    /// # Errors
+    /// When records are there and cannot be read.
+    pub fn intact(&mut self) -> Result<(), BpfError> {
+        match self.mapping.broken() {
+            None => Ok(()),
+            Some(error) => Err(BpfError::map("map", "ring")(error)),
+        }
+    }
+
     /// Records of other runs that were skipped: an earlier user of this slot was still dying.
     #[must_use]
     pub fn foreign(&self) -> u64 {

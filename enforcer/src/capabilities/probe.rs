@@ -23,10 +23,19 @@ const PRIVILEGES: [(u32, &str); 9] = [
 /// Asks this kernel what it offers to this process. Changes nothing on the host.
 #[must_use]
 pub fn probe() -> Capabilities {
+    probe_beyond(&[])
+}
+
+/// The same for a process that has just used some of it: `shown` says what, and how.
+pub(crate) fn probe_beyond(shown: &[(Capability, &str)]) -> Capabilities {
     let instance = Instance::new(Instance::DEFAULT_NAME);
     let landlock = sys::landlock::abi();
     let mut found = BTreeMap::new();
     for capability in Capability::ALL {
+        if let Some((_, how)) = shown.iter().find(|(found, _)| *found == capability) {
+            found.insert(capability, present((*how).to_owned()));
+            continue;
+        }
         let presence = match capability {
             Capability::Privileges => privileges(),
             Capability::Landlock => answer("landlock_create_ruleset(VERSION)", &landlock, |abi| {
@@ -130,9 +139,13 @@ fn controller<E>(instance: &Result<Instance, E>, controller: Controller) -> Pres
     }
 }
 
-/// The file exists in every cgroup but the root, so a child that exists already is asked; the kernel version
-/// decides where there is none.
+/// The file exists in every cgroup but the root, so a child that exists already is asked, the instance's own first; the
+/// kernel version decides where there is none.
 fn cgroup_kill(instance: &Instance) -> Presence {
+    let own = file(&instance.cgroup().join("cgroup.kill").to_string_lossy());
+    if own.present {
+        return own;
+    }
     let child = std::fs::read_dir(instance.cgroup2_root())
         .ok()
         .and_then(|mut entries| {

@@ -50,10 +50,17 @@ impl Processes {
     pub(super) fn root(&mut self, pid: u32) {
         self.root = Some(pid);
         let own = std::env::current_exe().ok();
-        let node = self.node(pid, None);
-        node.comm = Text::from(LAUNCHER);
-        node.exe = own.map(|own| Text::new(own.as_os_str().as_bytes()));
-        node.shown = None;
+        let node = Node {
+            parent: None,
+            uid: 0,
+            comm: Text::from(LAUNCHER),
+            exe: own.map(|own| Text::new(own.as_os_str().as_bytes())),
+            born_ns: 0,
+            died_ns: None,
+            shown: None,
+        };
+        self.nodes.insert(pid, node);
+        self.alive.insert(pid);
     }
 
     pub(super) const fn root_pid(&self) -> Option<u32> {

@@ -8,33 +8,32 @@ mod devices;
 mod owners;
 mod private;
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use artifact::filesystem::path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, UnmountFlags};
 
 use super::{Failure, LaunchSpec, Mount, Source, Step};
 use crate::sys;
-use crate::sys::process::NamespaceHolder;
 
 /// What every run needs and no spec decides: made while the supervisor still prepares. Nothing of it is attached.
 #[derive(Debug)]
 pub(super) struct Ready {
     proc: OwnedFd,
-    holder: NamespaceHolder,
+    unmapped: owners::Unmapped,
     devices: devices::Devices,
 }
 
 impl Ready {
     pub(super) fn make() -> Result<Self, Failure> {
         let proc = private::proc().map_err(at("procfs"))?;
-        let holder = NamespaceHolder::new().map_err(at("a user namespace"))?;
+        let unmapped = owners::Unmapped::make(proc.as_fd()).map_err(at("a user namespace"))?;
         let devices = devices::Devices::make().map_err(at("/dev"))?;
         Ok(Self {
             proc,
-            holder,
+            unmapped,
             devices,
         })
     }
@@ -56,61 +55,113 @@ pub(super) struct Built {
 pub(super) fn build(spec: &LaunchSpec, ready: Ready, masks: Option<OwnedFd>) -> Result<Built, Failure> {
     let Ready {
         proc,
-        holder,
+        unmapped,
         devices,
     } = ready;
+    // Not earlier: a cgroup whose tables are not there yet is refused this write too.
     let forbidden = private::forbid_memory_programs(proc.as_fd()).map_err(at("/proc/sys/vm/memfd_noexec"))?;
-    let mut owners = owners::Owners::new(proc.as_fd(), holder);
+    let mut owners = owners::Owners::new(proc.as_fd(), unmapped);
     let mut detached = Vec::with_capacity(spec.mounts.len());
-    for mount in &spec.mounts {
+    for (index, mount) in spec.mounts.iter().enumerate() {
         let clone = match mount.source {
             Source::Host => {
-                Some(host_clone(mount, (spec.uid, spec.gid), &mut owners).map_err(at(&mount.path))?)
+                let earlier = spec.mounts.get(..index).unwrap_or_default();
+                let clone = HostClone::make(mount, earlier, (spec.uid, spec.gid), &mut owners);
+                Some(clone.map_err(at(&mount.path))?)
             }
             _ => None,
         };
         detached.push(clone);
     }
-    // Its namespaces are in the mounts now, and a process that is kept ready for one that nobody needs ends.
+    // Its namespaces are in the mounts now. An unused one has files of this procfs open for writing, and that cannot
+    // become read-only then.
     drop(owners);
     sys::mount::seal_all(spec.base_attributes).map_err(at("/"))?;
     let masks = mask_mounts(spec, masks).map_err(at("masks"))?;
+    let mut spare = Spare(SPARE);
     for (mount, clone) in spec.mounts.iter().zip(detached) {
-        place(spec, mount, clone, &masks, &proc, &devices).map_err(at(&mount.path))?;
+        place(spec, mount, clone, &masks, &proc, &devices, &mut spare).map_err(at(&mount.path))?;
     }
+    devices.leave(&mut spare);
+    spare.leave(proc);
     Ok(Built {
         memory_programs: !forbidden,
     })
 }
 
-/// A private copy of what the host has at a path, and below it.
-fn host_clone(mount: &Mount, run: (u32, u32), owners: &mut owners::Owners<'_>) -> io::Result<OwnedFd> {
-    let clone = clone_of(open_exactly(&mount.path)?.as_fd())?;
-    if let Some((uid, gid)) = mount.owner {
-        let mapping = owners::Mapping {
-            uid,
-            gid,
-            shown_uid: run.0,
-            shown_gid: run.1,
-        };
-        sys::mount::map_owners(clone.as_fd(), owners.namespace(mapping)?)?;
+/// As many descriptors as may be left open until all are closed in one call, which is soon; the limit may be 1024.
+const SPARE: usize = 256;
+
+/// How many more may be left open.
+#[derive(Debug)]
+struct Spare(usize);
+
+impl Spare {
+    /// Does without a system call now, where that is possible.
+    fn leave(&mut self, fd: OwnedFd) {
+        if let Some(left) = self.0.checked_sub(1) {
+            self.0 = left;
+            std::mem::forget(fd);
+        }
     }
-    sys::mount::add_attributes(clone.as_fd(), mount.attributes)?;
-    Ok(clone)
+}
+
+/// A private copy of what the host has at a path, and below it.
+#[derive(Debug)]
+struct HostClone {
+    mount: OwnedFd,
+    /// The object itself, where nothing of the run's own will cover it before its turn comes: the copy goes over it.
+    target: Option<OwnedFd>,
+}
+
+impl HostClone {
+    fn make(
+        mount: &Mount,
+        earlier: &[Mount],
+        run: (u32, u32),
+        owners: &mut owners::Owners<'_>,
+    ) -> io::Result<Self> {
+        let object = open_exactly(&mount.path)?;
+        let clone = clone_of(object.as_fd())?;
+        if let Some((uid, gid)) = mount.owner {
+            let mapping = owners::Mapping {
+                uid,
+                gid,
+                shown_uid: run.0,
+                shown_gid: run.1,
+            };
+            sys::mount::map_owners(clone.as_fd(), owners.namespace(mapping)?)?;
+        }
+        sys::mount::add_attributes(clone.as_fd(), mount.attributes)?;
+        let covered = || earlier.iter().any(|above| path::covers(&above.path, &mount.path));
+        Ok(Self {
+            mount: clone,
+            // With many mounts one descriptor for each is enough.
+            target: (earlier.len() < SPARE && !covered()).then_some(object),
+        })
+    }
 }
 
 fn place(
     spec: &LaunchSpec,
     mount: &Mount,
-    clone: Option<OwnedFd>,
+    clone: Option<HostClone>,
     masks: &[(String, OwnedFd)],
     proc: &OwnedFd,
     devices: &devices::Devices,
+    spare: &mut Spare,
 ) -> io::Result<()> {
     match &mount.source {
         Source::Host => {
             let clone = clone.ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))?;
-            attach(clone.as_fd(), &mount.path)
+            let target = match clone.target {
+                Some(target) => target,
+                None => open_exactly(&mount.path)?,
+            };
+            attach_at(clone.mount.as_fd(), target.as_fd())?;
+            spare.leave(clone.mount);
+            spare.leave(target);
+            Ok(())
         }
         Source::Visible => {
             let clone = clone_of(open_exactly(&mount.path)?.as_fd())?;
@@ -128,15 +179,17 @@ fn place(
             attach(empty.as_fd(), &mount.path)
         }
         Source::Proc => {
-            sys::mount::add_attributes(proc.as_fd(), mount.attributes)?;
+            sys::mount::add_attributes(proc.as_fd(), mount.attributes & !private::PROC_HAS)?;
             attach(proc.as_fd(), &mount.path)
         }
         Source::Devices => devices.attach(&mount.path, mount.attributes, &spec.landlock),
         Source::Tmpfs { size_bytes, mode } => {
             let tmpfs = private::tmpfs(*size_bytes, *mode)?;
             private::furnish(tmpfs.as_fd(), &mount.path, &mount.skeleton, *mode)?;
-            sys::mount::add_attributes(tmpfs.as_fd(), mount.attributes)?;
-            attach(tmpfs.as_fd(), &mount.path)
+            sys::mount::add_attributes(tmpfs.as_fd(), mount.attributes & !private::TMPFS_HAS)?;
+            attach(tmpfs.as_fd(), &mount.path)?;
+            spare.leave(tmpfs);
+            Ok(())
         }
     }
 }
@@ -192,10 +245,4 @@ fn attach(mount: BorrowedFd<'_>, path: &str) -> io::Result<()> {
 fn attach_at(mount: BorrowedFd<'_>, target: BorrowedFd<'_>) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(rustix::mount::move_mount(mount, "", target, "", flags)?)
-}
-
-/// Opens a file below a directory descriptor for one short write, and writes it.
-fn write_at(directory: BorrowedFd<'_>, path: &str, text: &str) -> io::Result<()> {
-    let file = rustix::fs::openat(directory, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    io::Write::write_all(&mut File::from(file), text.as_bytes())
 }

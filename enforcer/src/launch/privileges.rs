@@ -67,8 +67,8 @@ pub(super) fn become_user(uid: u32, gid: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Empties the bounding, ambient, inheritable, permitted and effective sets.
-pub(super) fn drop_capabilities() -> io::Result<()> {
+/// Empties the bounding set: no program that is executed from here on can have a capability. This process keeps its own.
+pub(super) fn empty_bounding_set() -> io::Result<()> {
     for bit in 0..64u32 {
         let Some(capability) = 1u64.checked_shl(bit).and_then(CapabilitySet::from_bits) else {
             break;
@@ -80,6 +80,11 @@ pub(super) fn drop_capabilities() -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(())
+}
+
+/// Empties the ambient, inheritable, permitted and effective sets. The bounding set is empty already.
+pub(super) fn drop_capabilities() -> io::Result<()> {
     rustix::thread::clear_ambient_capability_set()?;
     let none = CapabilitySet::empty();
     rustix::thread::set_capabilities(

@@ -12,6 +12,7 @@ use super::error::host;
 use super::parts::Parts;
 use crate::audit::{AuditStream, Opening};
 use crate::bpf::{self, BpfError};
+use crate::capabilities::{self, Capabilities, Capability};
 use crate::cgroup::RunCgroups;
 use crate::event::RunId;
 use crate::instance::Instance;
@@ -67,6 +68,17 @@ impl HeadStart {
             (taken, done)
         })
     }
+
+    /// What this kernel offers: as [`capabilities::probe`] finds it, but what taking the head start has shown is not
+    /// asked again.
+    #[must_use]
+    pub fn probe(&self) -> Capabilities {
+        capabilities::probe_beyond(&[
+            (Capability::Audit, "this run's audit stream is open"),
+            (Capability::CgroupBpf, "the programs are attached"),
+            (Capability::PidNamespace, "the launcher is process 1 of one"),
+        ])
+    }
 }
 
 /// As far as a launcher that starts.
@@ -76,6 +88,7 @@ struct Begun {
     cgroup: File,
     /// Loaded just now, because nothing was pinned.
     loaded: Option<bpf::Host>,
+    audit: Opening,
     parts: Parts,
     signals: BlockedSignals,
 }
@@ -100,12 +113,16 @@ impl Begun {
         } else {
             Some(bpf::Host::open_or_load(instance)?)
         };
+        // The kernel starts a thread to answer this, and this process waits until that runs: beside the launcher it
+        // would wait for a processor.
+        let audit = AuditStream::begin()?;
         let (cgroup, waiting) = begin(&parts, launcher)?;
         Ok(Self {
             run,
             waiting,
             cgroup,
             loaded,
+            audit,
             parts,
             signals,
         })
@@ -118,6 +135,7 @@ impl Begun {
             mut waiting,
             mut cgroup,
             loaded,
+            audit,
             parts,
             signals,
         } = self;
@@ -132,7 +150,6 @@ impl Begun {
             }
             opened => opened?,
         };
-        let audit = AuditStream::begin()?;
         Ok(HeadStart {
             instance: instance.clone(),
             launcher: launcher.to_owned(),

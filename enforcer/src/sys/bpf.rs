@@ -233,6 +233,16 @@ pub(crate) fn link_info(link: BorrowedFd<'_>) -> io::Result<LinkInfo> {
     unsafe { info(link) }
 }
 
+/// How much a ring holds.
+pub(crate) fn ring_bytes(ring: BorrowedFd<'_>) -> io::Result<usize> {
+    // SAFETY: integers in the kernel's order.
+    let found: MapInfo = unsafe { info(ring) }?;
+    if found.kind != RINGBUF {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    usize::try_from(found.max_entries).map_err(io::Error::other)
+}
+
 /// What a map element update may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Update {

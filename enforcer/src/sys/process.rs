@@ -319,8 +319,9 @@ impl NamespaceHolder {
 
 impl Drop for NamespaceHolder {
     fn drop(&mut self) {
-        // Cannot fail for a child that exists and was not waited for. Process 1 reaps it later, with all others.
+        // Neither can fail for a child that exists and was not waited for.
         let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
+        let _ = rustix::process::waitpid(Some(self.pid), rustix::process::WaitOptions::empty());
     }
 }
 

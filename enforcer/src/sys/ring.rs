@@ -47,15 +47,41 @@ impl Drop for Mapping {
     }
 }
 
+/// What is mapped of the data at first. Mapping a page costs more than reading a record, and most runs make few.
+const WINDOW: usize = 64 << 10;
+
+/// A part of the data that is mapped.
+#[derive(Debug)]
+struct Window {
+    mapping: Mapping,
+    /// Its place in the data, which is there twice.
+    start: usize,
+}
+
+impl Window {
+    /// Where `len` bytes at a place in the data are, if all of them are mapped here.
+    fn at(&self, place: usize, len: usize) -> Option<NonNull<u8>> {
+        let within = place.checked_sub(self.start)?;
+        if within.checked_add(len)? > self.mapping.len {
+            return None;
+        }
+        // SAFETY: `within` is less than the mapping's length.
+        Some(unsafe { self.mapping.at.add(within) })
+    }
+}
+
 /// A mapped ring.
 #[derive(Debug)]
 pub(crate) struct RingMapping {
     fd: OwnedFd,
     consumer: Mapping,
     producer: Mapping,
+    data: Window,
     page: usize,
     size: usize,
     position: usize,
+    /// Why the ring cannot be read any further.
+    broken: Option<io::Error>,
 }
 
 // SAFETY: the mappings are this value's own; another thread may use them when it has the value.
@@ -68,20 +94,50 @@ impl RingMapping {
         if !size.is_power_of_two() || size < page {
             return Err(io::ErrorKind::InvalidInput.into());
         }
+        if super::bpf::ring_bytes(fd.as_fd())? != size {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a pinned ring has another size than this build",
+            ));
+        }
         let consumer = Mapping::new(fd.as_fd(), libc::PROT_READ | libc::PROT_WRITE, 0, page)?;
-        // Twice the data: a length that is not the ring's own fails here, not later.
-        let producer = Mapping::new(fd.as_fd(), libc::PROT_READ, page, page + 2 * size)?;
-        let mut ring = Self {
+        let producer = Mapping::new(fd.as_fd(), libc::PROT_READ, page, page)?;
+        // SAFETY: the first word of a page that is mapped for reading; it is only loaded.
+        let produced: &AtomicUsize = unsafe { producer.at.cast().as_ref() };
+        let position = produced.load(Ordering::Acquire);
+        let start = position & (size - 1) & !(page - 1);
+        let data = window(fd.as_fd(), page, start, WINDOW.min(size))?;
+        let ring = Self {
             fd,
             consumer,
             producer,
+            data,
             page,
             size,
-            position: 0,
+            position,
+            broken: None,
         };
-        ring.position = ring.produced().load(Ordering::Acquire);
         ring.consumed().store(ring.position, Ordering::SeqCst);
         Ok(ring)
+    }
+
+    /// Why there will be no more records, if that is so: they are in the ring and cannot be mapped.
+    pub(crate) fn broken(&mut self) -> Option<io::Error> {
+        self.broken.take()
+    }
+
+    /// Where `len` bytes of the record at the current position are.
+    fn mapped(&mut self, len: usize) -> Option<NonNull<u8>> {
+        let place = self.position & (self.size - 1);
+        if let Some(found) = self.data.at(place, len) {
+            return Some(found);
+        }
+        // More than a few records: from now on all of it.
+        match window(self.fd.as_fd(), self.page, 0, 2 * self.size) {
+            Ok(all) => self.data = all,
+            Err(error) => self.broken = Some(error),
+        }
+        self.data.at(place, len)
     }
 
     fn consumed(&self) -> &AtomicUsize {
@@ -108,9 +164,9 @@ impl RingMapping {
             if self.position == self.produced().load(Ordering::Acquire) {
                 return None;
             }
-            let offset = self.page + (self.position & (self.size - 1));
-            // SAFETY: records are 8-aligned, and `offset` lies within the data.
-            let header: &AtomicU32 = unsafe { self.producer.at.add(offset).cast().as_ref() };
+            let header = self.mapped(HEADER)?;
+            // SAFETY: records are 8-aligned, and the header's bytes are mapped.
+            let header: &AtomicU32 = unsafe { header.cast().as_ref() };
             let header = header.load(Ordering::Acquire);
             if header & BUSY != 0 {
                 return None;
@@ -119,12 +175,11 @@ impl RingMapping {
             if len > self.size - HEADER {
                 return None;
             }
+            let record = self.mapped(HEADER + len)?;
             let result = (header & DISCARDED == 0).then(|| {
-                // SAFETY: the data is mapped twice, so `len` bytes from any offset within it are mapped; the
-                // kernel does not touch a committed record until `consumed` passes it, below.
-                read(unsafe {
-                    std::slice::from_raw_parts(self.producer.at.add(offset + HEADER).as_ptr(), len)
-                })
+                // SAFETY: `mapped` found the header and `len` bytes behind it; the kernel does not touch a
+                // committed record until `consumed` passes it, below.
+                read(unsafe { std::slice::from_raw_parts(record.add(HEADER).as_ptr(), len) })
             });
             self.position = self.position.wrapping_add((HEADER + len).next_multiple_of(8));
             self.consumed().store(self.position, Ordering::Release);
@@ -133,6 +188,14 @@ impl RingMapping {
             }
         }
     }
+}
+
+/// Maps `len` bytes of the data from `start`, which is a page's beginning.
+fn window(fd: BorrowedFd<'_>, page: usize, start: usize, len: usize) -> io::Result<Window> {
+    Ok(Window {
+        mapping: Mapping::new(fd, libc::PROT_READ, 2 * page + start, len)?,
+        start,
+    })
 }
 
 impl AsFd for RingMapping {

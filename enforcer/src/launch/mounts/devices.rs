@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use artifact::filesystem::{LandlockRule, path};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
 use super::{attach_at, clone_of, open_exactly, private};
@@ -20,6 +20,8 @@ const LINKS: [(&str, &str); 5] = [
     ("stderr", "/proc/self/fd/2"),
 ];
 const QUIET: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
+/// The same, as [`sys::mount`] says it.
+const HAS: u64 = sys::mount::NOSUID | sys::mount::NOEXEC;
 /// Room for the directory itself; it holds no data.
 const DIRECTORY_BYTES: u64 = 65_536;
 /// What a run may keep in shared memory.
@@ -30,7 +32,14 @@ const SHM_BYTES: u64 = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Devices {
     root: OwnedFd,
-    nodes: Vec<(&'static str, OwnedFd)>,
+    nodes: Vec<Node>,
+}
+
+/// A device, and the empty file that it goes over.
+#[derive(Debug)]
+struct Node {
+    device: OwnedFd,
+    place: OwnedFd,
 }
 
 impl Devices {
@@ -44,11 +53,13 @@ impl Devices {
         }
         let mut nodes = Vec::with_capacity(HARMLESS.len());
         for name in HARMLESS {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            rustix::fs::openat(&root, name, flags, Mode::empty())?;
-            let clone = clone_of(open_exactly(&format!("/dev/{name}"))?.as_fd())?;
-            sys::mount::add_attributes_here(clone.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
-            nodes.push((name, clone));
+            rustix::fs::mknodat(&root, name, FileType::RegularFile, Mode::empty(), 0)?;
+            let device = clone_of(open_exactly(&format!("/dev/{name}"))?.as_fd())?;
+            sys::mount::add_attributes_here(device.as_fd(), sys::mount::NOSUID | sys::mount::NOEXEC)?;
+            nodes.push(Node {
+                device,
+                place: child(&root, name)?,
+            });
         }
         Ok(Self { root, nodes })
     }
@@ -64,9 +75,9 @@ impl Devices {
             rules.iter().any(about)
         };
         super::attach(self.root.as_fd(), path)?;
-        for (name, clone) in &self.nodes {
+        for node in &self.nodes {
             // A clone that is not attached costs more: closing it waits for an RCU grace period.
-            attach_at(clone.as_fd(), child(&self.root, name)?.as_fd())?;
+            attach_at(node.device.as_fd(), node.place.as_fd())?;
         }
         if granted("/dev/pts") || granted("/dev/ptmx") {
             attach_at(terminals(QUIET)?.as_fd(), child(&self.root, "pts")?.as_fd())?;
@@ -76,7 +87,16 @@ impl Devices {
             let shm = private::mount_tmpfs(SHM_BYTES, 0o1777, quiet)?;
             attach_at(shm.as_fd(), child(&self.root, "shm")?.as_fd())?;
         }
-        sys::mount::add_attributes_here(self.root.as_fd(), attributes)
+        sys::mount::add_attributes_here(self.root.as_fd(), attributes & !HAS)
+    }
+
+    /// Nothing more is to be done with it.
+    pub(super) fn leave(self, spare: &mut super::Spare) {
+        spare.leave(self.root);
+        for node in self.nodes {
+            spare.leave(node.device);
+            spare.leave(node.place);
+        }
     }
 }
 

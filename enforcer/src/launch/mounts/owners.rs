@@ -6,15 +6,49 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::write_at;
 use crate::sys::process::NamespaceHolder;
+
+/// A user namespace that maps nobody yet, and the two files that say whom. It needs no process.
+#[derive(Debug)]
+pub(super) struct Unmapped {
+    namespace: OwnedFd,
+    users: OwnedFd,
+    groups: OwnedFd,
+}
+
+impl Unmapped {
+    /// `proc` is a procfs of this PID namespace.
+    pub(super) fn make(proc: BorrowedFd<'_>) -> io::Result<Self> {
+        let holder = NamespaceHolder::new()?;
+        let pid = holder.pid().as_raw_pid();
+        let open = |name: &str, flags: OFlags| {
+            let path = format!("{pid}/{name}");
+            rustix::fs::openat(proc, path, flags | OFlags::CLOEXEC, Mode::empty())
+        };
+        Ok(Self {
+            namespace: open("ns/user", OFlags::RDONLY)?,
+            users: open("uid_map", OFlags::WRONLY)?,
+            groups: open("gid_map", OFlags::WRONLY)?,
+        })
+    }
+
+    fn map(self, mapping: Mapping) -> io::Result<OwnedFd> {
+        for (file, inside, shown) in [
+            (&self.users, mapping.uid, mapping.shown_uid),
+            (&self.groups, mapping.gid, mapping.shown_gid),
+        ] {
+            rustix::io::write(file, format!("{inside} {shown} 1").as_bytes())?;
+        }
+        Ok(self.namespace)
+    }
+}
 
 /// User namespaces that map one host user and group to the run's, made when first needed.
 #[derive(Debug)]
 pub(super) struct Owners<'a> {
     proc: BorrowedFd<'a>,
     /// For the first mapping; more than one is rare.
-    ready: Option<NamespaceHolder>,
+    ready: Option<Unmapped>,
     namespaces: BTreeMap<Mapping, OwnedFd>,
 }
 
@@ -29,7 +63,7 @@ pub(super) struct Mapping {
 
 impl<'a> Owners<'a> {
     /// `proc` is a procfs of this PID namespace.
-    pub(super) fn new(proc: BorrowedFd<'a>, ready: NamespaceHolder) -> Self {
+    pub(super) fn new(proc: BorrowedFd<'a>, ready: Unmapped) -> Self {
         Self {
             proc,
             ready: Some(ready),
@@ -39,12 +73,11 @@ impl<'a> Owners<'a> {
 
     pub(super) fn namespace(&mut self, mapping: Mapping) -> io::Result<BorrowedFd<'_>> {
         if !self.namespaces.contains_key(&mapping) {
-            let holder = match self.ready.take() {
+            let unmapped = match self.ready.take() {
                 Some(ready) => ready,
-                None => NamespaceHolder::new()?,
+                None => Unmapped::make(self.proc)?,
             };
-            let namespace = make(self.proc, holder, mapping)?;
-            self.namespaces.insert(mapping, namespace);
+            self.namespaces.insert(mapping, unmapped.map(mapping)?);
         }
         let namespace = self
             .namespaces
@@ -52,25 +85,4 @@ impl<'a> Owners<'a> {
             .ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))?;
         Ok(namespace.as_fd())
     }
-}
-
-fn make(proc: BorrowedFd<'_>, holder: NamespaceHolder, mapping: Mapping) -> io::Result<OwnedFd> {
-    let pid = holder.pid().as_raw_pid();
-    write_at(
-        proc,
-        &format!("{pid}/uid_map"),
-        &format!("{} {} 1", mapping.uid, mapping.shown_uid),
-    )?;
-    write_at(
-        proc,
-        &format!("{pid}/gid_map"),
-        &format!("{} {} 1", mapping.gid, mapping.shown_gid),
-    )?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(
-        proc,
-        format!("{pid}/ns/user"),
-        flags,
-        Mode::empty(),
-    )?)
 }

@@ -7,6 +7,13 @@ use artifact::filesystem::{Node, NodeKind};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
+use crate::sys;
+
+/// What [`proc`] is mounted with.
+pub(super) const PROC_HAS: u64 = sys::mount::NOSUID | sys::mount::NODEV | sys::mount::NOEXEC;
+/// What [`tmpfs`] is mounted with.
+pub(super) const TMPFS_HAS: u64 = sys::mount::NOSUID | sys::mount::NODEV;
+
 /// procfs of this PID namespace, detached.
 pub(super) fn proc() -> io::Result<OwnedFd> {
     let context = rustix::mount::fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
