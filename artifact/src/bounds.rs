@@ -5,6 +5,14 @@
 pub const ENCODED_BYTES: usize = 16 << 20;
 /// Nesting of the encoded form; what the format needs and a little more.
 pub const NESTING: usize = 24;
+/// Layers: a policy and its ceilings.
+pub const LAYERS: usize = 9;
+/// Parts of the floor that are open.
+pub const UNLOCKS: usize = 256;
+/// Credentials.
+pub const BROKERS: usize = 256;
+/// Globs that say what is kept of a workspace.
+pub const KEEP: usize = 1_024;
 /// Rules.
 pub const RULES: usize = 65_536;
 /// Elementary file rules.
@@ -19,6 +27,10 @@ pub const SCRATCHES: usize = 64;
 pub const PREFIXES: usize = 65_536;
 /// Port intervals in all lists together.
 pub const PORT_INTERVALS: usize = 1_048_576;
+/// Elementary rules on host names.
+pub const HOSTS: usize = 262_144;
+/// Bytes of a host name (RFC 1035, without a final dot).
+pub const HOST_BYTES: usize = 253;
 /// TCP ports listed for Landlock.
 pub const LANDLOCK_PORTS: usize = 1_024;
 /// Variables passed, and variables set.

@@ -12,7 +12,7 @@ mod region;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rule::{Effect, RuleId};
+use crate::rule::{Effect, LayerId, RuleId};
 
 pub use index::FileIndex;
 pub use plan::{PRIVATE, regions};
@@ -24,7 +24,10 @@ pub use region::{LandlockRule, Node, NodeKind, Private, Region, RegionTree, Righ
 pub struct FilesystemPlan {
     /// Elementary rules: one access, one pattern each. A rule with two verbs and three paths is six of these.
     pub rules: Vec<PathRule>,
-    /// Private tmpfs mounts with a size limit.
+    /// The last of the layers that decide, with rules or without.
+    pub outermost: LayerId,
+    /// Private tmpfs mounts with a size limit. Where several layers have one at a path, it is one mount, as large as
+    /// the smallest of them.
     pub scratch: Vec<Scratch>,
 }
 
@@ -36,14 +39,16 @@ pub struct PathRule {
     pub rule: RuleId,
     /// Its effect.
     pub effect: Effect,
+    /// The layer it is a rule of; of every layer where there is none.
+    pub layer: Option<LayerId>,
     /// The access it speaks of.
     pub access: FileAccess,
     /// The paths it speaks of: each match and, where that is a directory, everything beneath it.
     pub pattern: PathPattern,
     /// A literal that does not exist is skipped (and reported) instead of refused.
     pub if_present: bool,
-    /// Indices into [`FilesystemPlan::rules`] of rules this one yields to: same access, and a set of paths strictly
-    /// inside this one's. A set inside a listed set need not be listed: what is in it is in the listed one too.
+    /// Indices into [`FilesystemPlan::rules`] of rules this one yields to: same access, a common layer, and a set of
+    /// paths strictly inside this one's. A set inside a listed set need not be listed: what is in it is in the listed one too.
     /// Ascending.
     pub yields_to: Vec<u32>,
 }
@@ -76,6 +81,8 @@ pub enum PathPattern {
 pub struct Scratch {
     /// The rule (`scratch` statement) this came from.
     pub rule: RuleId,
+    /// Its layer.
+    pub layer: Option<LayerId>,
     /// Absolute mount point.
     pub path: String,
     /// Size limit in bytes.

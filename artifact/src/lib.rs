@@ -8,20 +8,25 @@ pub mod codec;
 pub mod environment;
 pub mod filesystem;
 pub mod network;
+mod precedence;
 pub mod process;
 pub mod rule;
 pub mod seccomp;
 pub mod validate;
 
+mod declared;
 mod digest;
 
 use serde::{Deserialize, Serialize};
 
+pub use declared::{
+    Broker, Destination, Keep, Layer, Scheme, SecretSource, Unlock, Workspace, WorkspaceMode,
+};
 pub use digest::{Digest, NotADigest};
-pub use rule::{Effect, RuleId, RuleRecord};
+pub use rule::{Effect, LayerId, RuleId, RuleRecord};
 
 /// The only format this crate writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A compiled policy. `rules[0]` is always the built-in default: *nothing is allowed that no rule allows*.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +36,10 @@ pub struct Artifact {
     pub policy: PolicyIdentity,
     /// Parameters as they were bound when this was compiled, as text, by name.
     pub parameters: std::collections::BTreeMap<String, String>,
+    /// The policy, then its ceiling, then that one's. An access is allowed when every one of them allows it.
+    pub layers: Vec<Layer>,
+    /// What of the floor is open. Every layer says so.
+    pub unlocks: Vec<Unlock>,
     /// Every rule, built-in ones first; a [`RuleId`] is an index into this list.
     pub rules: Vec<RuleRecord>,
     /// What the policy's `require` statements ask of the host.
@@ -41,6 +50,10 @@ pub struct Artifact {
     pub network: network::NetworkTables,
     /// The environment the run starts with.
     pub environment: environment::EnvironmentPlan,
+    /// Credentials that the run uses and never holds.
+    pub brokers: Vec<Broker>,
+    /// Where the run works, if the policy says so.
+    pub workspace: Option<Workspace>,
     /// Identity and limits.
     pub process: process::ProcessPlan,
     /// One filter for each architecture the compiler has a table for.

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::rule::{Effect, RuleId};
+use crate::rule::{Effect, LayerId, RuleId};
 
 /// The run's tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,30 @@ pub struct NetworkTables {
     pub landlock_connect_ports: Option<Vec<u16>>,
     /// The same for bind.
     pub landlock_bind_ports: Option<Vec<u16>>,
+    /// Rules on names, elementary ones. The tables do not speak of them: they matter for a flow whose name is known.
+    pub hosts: Vec<HostRule>,
+}
+
+/// One verb, protocol and host pattern with ports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostRule {
+    /// The rule this came from.
+    pub rule: RuleId,
+    /// Its effect.
+    pub effect: Effect,
+    /// The layer it is a rule of; of every layer where there is none.
+    pub layer: Option<LayerId>,
+    /// Its verb.
+    pub verb: Verb,
+    /// Its protocol.
+    pub protocol: Protocol,
+    /// A name in lower case without a final dot, or `*.` and a name: one or more labels stand before it.
+    pub pattern: String,
+    /// First port.
+    pub first_port: u16,
+    /// Last port, not below `first_port`.
+    pub last_port: u16,
 }
 
 /// What is decided for addresses whose longest matching prefix is this one.
@@ -208,6 +232,7 @@ mod tests {
             ],
             landlock_connect_ports: None,
             landlock_bind_ports: None,
+            hosts: Vec::new(),
         }
     }
 

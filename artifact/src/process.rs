@@ -79,4 +79,8 @@ pub struct RecordOptions {
     pub connect: bool,
     /// Allowed binds.
     pub bind: bool,
+    /// Allowed reads of files.
+    pub read: bool,
+    /// Allowed changes of files.
+    pub write: bool,
 }

@@ -12,6 +12,16 @@ impl RuleId {
     pub const DEFAULT: Self = Self(0);
 }
 
+/// Index into [`crate::Artifact::layers`]. Zero is the policy itself, one its ceiling.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LayerId(pub u8);
+
+impl LayerId {
+    /// The policy itself.
+    pub const INNERMOST: Self = Self(0);
+}
+
 /// Effects in order of strictness: the greatest is the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Effect {
@@ -73,6 +83,10 @@ pub struct RuleRecord {
     pub because: Option<String>,
     /// Where it was written.
     pub origin: Origin,
+    /// The layer it is a rule of. Absent: of every layer, as the built-in ones are, or of the only one.
+    pub layer: Option<LayerId>,
+    /// The group that `use` took it from.
+    pub via: Option<String>,
     /// The policy says `permit degraded` for this rule.
     pub permit_degraded: bool,
     /// The mechanisms it became. Never empty: a rule that becomes nothing is a compile error.
@@ -123,6 +137,8 @@ pub enum Mechanism {
     Credentials,
     /// The supervisor's clock.
     Supervisor,
+    /// Credentials that the enforcer holds, and adds to requests outside the run.
+    Broker,
 }
 
 /// A capability of the host that a mechanism depends on.
@@ -146,4 +162,16 @@ pub enum Need {
     CpuController,
     /// Landlock and seccomp records on the audit multicast group.
     Audit,
+    /// Somebody who can be asked while the run waits.
+    Approvals,
+    /// Connections judged by the name they are made to.
+    HostNames,
+    /// A view of the files from which names are absent.
+    Hide,
+    /// Credentials that are used outside the run.
+    Broker,
+    /// A workspace that is a copy, and what is kept of it.
+    Workspace,
+    /// Records of allowed reads and writes.
+    FileAccessRecords,
 }

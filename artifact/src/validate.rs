@@ -1,13 +1,15 @@
 //! Whether an artifact holds together: every bound kept, every index in range, every order and uniqueness that the
 //! look-ups rely on. The enforcer trusts an artifact only after this.
 
+mod declared;
+mod environment;
 mod filesystem;
 mod network;
 mod process;
 mod rules;
 mod seccomp;
 
-use crate::rule::{Domain, Effect, RuleId, RuleRecord};
+use crate::rule::{Domain, Effect, LayerId, RuleId, RuleRecord};
 use crate::{Artifact, bounds};
 
 /// The first thing that is wrong with an artifact.
@@ -46,18 +48,46 @@ impl Artifact {
             text("parameters", name)?;
             text("parameters", value)?;
         }
-        rules::check(&self.rules)?;
+        declared::check_layers(&self.layers)?;
+        declared::check_unlocks(&self.unlocks)?;
+        rules::check(&self.rules, self.layers.len())?;
         at_most("requirements", self.requirements.len(), bounds::REQUIREMENTS)?;
         for requirement in &self.requirements {
             text("requirements", &requirement.text)?;
         }
         let rules = Rules(&self.rules);
+        let outermost = self.outermost();
+        same_outermost("filesystem", self.filesystem.outermost, outermost)?;
+        same_outermost("environment", self.environment.outermost, outermost)?;
         filesystem::check(&self.filesystem, rules)?;
         network::check(&self.network, rules)?;
-        process::check_environment(&self.environment, rules)?;
+        environment::check(&self.environment, rules)?;
+        declared::check_brokers(&self.brokers, rules)?;
+        if let Some(workspace) = &self.workspace {
+            declared::check_workspace(workspace)?;
+        }
         process::check(&self.process, rules)?;
         seccomp::check(&self.seccomp, rules)
     }
+
+    /// The last layer. There are no more than [`bounds::LAYERS`].
+    fn outermost(&self) -> LayerId {
+        LayerId(u8::try_from(self.layers.len().saturating_sub(1)).unwrap_or(u8::MAX))
+    }
+}
+
+/// A plan that left a layer out would allow what that layer does not.
+fn same_outermost(part: &str, stated: LayerId, outermost: LayerId) -> Check {
+    if stated == outermost {
+        return Ok(());
+    }
+    let problem = format!("it is {}, and the last layer is {}", stated.0, outermost.0);
+    Err(Invalid::new(format!("{part}.outermost"), problem))
+}
+
+/// Whether two rules ever meet.
+fn have_a_common_layer(one: Option<LayerId>, other: Option<LayerId>) -> bool {
+    one.is_none() || other.is_none() || one == other
 }
 
 /// The rules that the other parts refer to.
@@ -86,6 +116,27 @@ impl<'a> Rules<'a> {
                 id.0, rule.effect, rule.domain
             ),
         ))
+    }
+}
+
+impl Rules<'_> {
+    /// A part of a rule is of the rule's layer, and there is such a layer.
+    fn is_of_layer(
+        self,
+        id: RuleId,
+        layer: Option<LayerId>,
+        outermost: LayerId,
+        at: impl Fn() -> String,
+    ) -> Check {
+        let rule = self.get(id, &at)?;
+        if rule.layer != layer || layer.is_some_and(|layer| layer > outermost) {
+            let problem = format!(
+                "its layer is {layer:?}, and that of rule {} {:?}",
+                id.0, rule.layer
+            );
+            return Err(Invalid::new(at(), problem));
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use artifact::filesystem::{
     FileAccess, FilesystemPlan, LandlockRule, Node, NodeKind, PathPattern, PathRule, Private, Region,
     RegionTree, Rights, Scratch, View, regions,
 };
-use artifact::{Effect, RuleId};
+use artifact::{Effect, LayerId, RuleId};
 
 use FileAccess::{Execute, Read, Write};
 
@@ -18,6 +18,7 @@ fn plan(rules: &[(Effect, &[FileAccess], &str)]) -> FilesystemPlan {
             plan.rules.push(PathRule {
                 rule: RuleId(id),
                 effect: *effect,
+                layer: None,
                 access: *access,
                 pattern: PathPattern::Literal((*path).to_owned()),
                 if_present: false,
@@ -217,6 +218,7 @@ fn a_denied_path_in_a_scratch_is_closed_before_the_run_can_make_it() {
     ]);
     plan.scratch.push(Scratch {
         rule: RuleId(1),
+        layer: None,
         path: "/tmp".to_owned(),
         size_bytes: 4096,
     });
@@ -228,6 +230,54 @@ fn a_denied_path_in_a_scratch_is_closed_before_the_run_can_make_it() {
     assert_eq!(region(&tree, "/tmp/a/b").unwrap().view, View::Mask);
     assert_eq!(permitted(&tree, "/tmp/a/f"), [Read, Write]);
     assert!(permitted(&tree, "/tmp/a/b/c").is_empty());
+}
+
+/// The policy grants the host's `/tmp/job` by name, and its ceiling has a scratch at `/tmp`.
+fn beneath_a_ceilings_scratch(ceiling_names_it: bool) -> RegionTree {
+    let mut plan = plan(&[
+        (Effect::Allow, &[Read, Write], "/tmp/job"),
+        (Effect::Allow, &[Read, Write], "/tmp"),
+        (Effect::Allow, &[Read, Write], "/tmp/job"),
+    ]);
+    plan.outermost = LayerId(1);
+    for rule in &mut plan.rules {
+        rule.layer = Some(LayerId(u8::from(rule.rule != RuleId(1))));
+    }
+    if !ceiling_names_it {
+        plan.rules.retain(|rule| rule.rule != RuleId(3));
+        for rule in &mut plan.rules {
+            rule.yields_to.clear();
+        }
+    }
+    for (layer, size_bytes) in [(1, 4096), (0, 8192)] {
+        if layer == 1 || ceiling_names_it {
+            plan.scratch.push(Scratch {
+                rule: RuleId(2),
+                layer: Some(LayerId(layer)),
+                path: "/tmp".to_owned(),
+                size_bytes,
+            });
+        }
+    }
+    regions(&plan, &directories(&["/tmp/job"]))
+}
+
+#[test]
+fn beneath_a_ceilings_scratch_is_the_scratch_and_not_the_host() {
+    let tree = beneath_a_ceilings_scratch(false);
+    assert_eq!(region(&tree, "/tmp/job").unwrap().view, View::InPlace);
+    assert_eq!(permitted(&tree, "/tmp/job/f"), [Read, Write]);
+    assert_eq!(permitted(&tree, "/tmp/f"), []);
+    let scratch = region(&tree, "/tmp").unwrap();
+    assert_eq!(scratch.view, View::Private(Private::Scratch(4096)));
+}
+
+#[test]
+fn the_smallest_scratch_is_mounted_and_what_every_layer_names_is_the_hosts() {
+    let tree = beneath_a_ceilings_scratch(true);
+    assert_eq!(region(&tree, "/tmp/job").unwrap().view, View::Host);
+    let scratch = region(&tree, "/tmp").unwrap();
+    assert_eq!(scratch.view, View::Private(Private::Scratch(4096)));
 }
 
 #[test]

@@ -35,11 +35,15 @@ const QUIET: RecordOptions = RecordOptions {
     exec: false,
     connect: false,
     bind: false,
+    read: false,
+    write: false,
 };
 const RECORDED: RecordOptions = RecordOptions {
     exec: false,
     connect: true,
     bind: false,
+    read: false,
+    write: false,
 };
 
 fn main() {

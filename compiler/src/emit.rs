@@ -17,11 +17,15 @@ pub fn emit(plan: &Plan) -> Artifact {
             summary: plan.summary.clone(),
         },
         parameters: plan.parameters.clone(),
+        layers: plan.layers.clone(),
+        unlocks: plan.unlocks.clone(),
         rules: plan.rules.clone(),
         requirements: plan.requirements.clone(),
         filesystem: plan.files.clone(),
         network: network(&plan.network),
         environment: plan.environment.clone(),
+        brokers: plan.brokers.clone(),
+        workspace: plan.workspace.clone(),
         process: plan.process.clone(),
         seccomp: plan.seccomp.clone(),
         record: plan.record,
@@ -45,6 +49,7 @@ fn network(plan: &NetworkPlan) -> NetworkTables {
         port_lists: lists.lists,
         landlock_connect_ports: plan.landlock_connect_ports.clone(),
         landlock_bind_ports: plan.landlock_bind_ports.clone(),
+        hosts: plan.hosts.clone(),
     }
 }
 

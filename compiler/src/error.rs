@@ -17,9 +17,6 @@ pub struct LowerError {
 /// What is wrong with a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// `ask` has no mechanism yet.
-    #[error("`ask` cannot be enforced yet; write `allow` or `deny`")]
-    Ask,
     /// A pattern that the enforcer would not match as the policy means it.
     #[error("the pattern \"{pattern}\" cannot be enforced: {why}")]
     Pattern {

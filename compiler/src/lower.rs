@@ -1,5 +1,7 @@
 //! [`Policy`] to [`Plan`]: one function for each domain, and for each rule what it became.
 
+mod declared;
+mod environment;
 mod files;
 mod mechanisms;
 mod network;
@@ -7,11 +9,10 @@ mod vocabulary;
 
 use std::collections::BTreeMap;
 
-use artifact::environment::{EnvironmentPlan, SetVariable};
 use artifact::process::{Limit, ProcessPlan, Requirement};
 use artifact::seccomp::SeccompFilter;
 use artifact::{RuleId, RuleRecord};
-use policy_lang::policy::{Effect, Origin, Policy, Rule, Subject};
+use policy_lang::policy::{Origin, Policy, Rule, Subject};
 
 use crate::error::{LowerError, Reason};
 use crate::plan::Plan;
@@ -23,12 +24,9 @@ use crate::seccomp::{GenerateError, generate_all};
 /// Every rule that no mechanism can take up, and every bound of an artifact that the policy exceeds.
 pub fn lower(policy: &Policy) -> Result<Plan, Vec<LowerError>> {
     let mut errors = Vec::new();
-    for rule in policy.rules.iter().filter(|rule| rule.effect == Effect::Ask) {
-        errors.push(LowerError::about(rule, Reason::Ask));
-    }
     let files = files::lower(policy, &mut errors);
     let network = network::lower(policy);
-    let environment = environment(policy, &mut errors);
+    let environment = environment::lower(policy, &mut errors);
     let seccomp = seccomp(policy, &mut errors);
     let rules = records(policy, &files, &network, &mut errors);
     if !errors.is_empty() {
@@ -38,6 +36,8 @@ pub fn lower(policy: &Policy) -> Result<Plan, Vec<LowerError>> {
         name: policy.name.clone(),
         summary: policy.summary.clone(),
         parameters: policy.parameters.clone(),
+        layers: declared::layers(policy),
+        unlocks: declared::unlocks(policy),
         rules,
         requirements: policy
             .requirements
@@ -50,6 +50,8 @@ pub fn lower(policy: &Policy) -> Result<Plan, Vec<LowerError>> {
         files,
         network,
         environment,
+        brokers: declared::brokers(policy),
+        workspace: declared::workspace(policy),
         process: ProcessPlan {
             identity: vocabulary::identity(policy.identity.0),
             identity_rule: vocabulary::rule_id(policy.identity.1),
@@ -100,6 +102,8 @@ fn records(
                 label: rule.label.clone(),
                 because: rule.because.clone(),
                 origin: vocabulary::origin(&rule.origin),
+                layer: vocabulary::layer(policy, rule),
+                via: rule.via.clone(),
                 permit_degraded: rule.permit_degraded,
                 lowering,
             }),
@@ -109,48 +113,7 @@ fn records(
     records
 }
 
-/// The first rule that passes or sets a variable owns it. Two values for one variable are an error, since the order
-/// of rules has no meaning.
-fn environment(policy: &Policy, errors: &mut Vec<LowerError>) -> EnvironmentPlan {
-    let mut plan = EnvironmentPlan::default();
-    for rule in &policy.rules {
-        match &rule.subject {
-            Subject::Pass { names } => {
-                for name in names {
-                    plan.pass
-                        .entry(name.clone())
-                        .or_insert(vocabulary::rule_id(rule.id));
-                }
-            }
-            Subject::Set { name, value } => match plan.set.get(name) {
-                Some(set) if set.value != *value => {
-                    let other = usize::try_from(set.rule.0)
-                        .ok()
-                        .and_then(|at| policy.rules.get(at));
-                    errors.push(LowerError::about(
-                        rule,
-                        Reason::SetTwice {
-                            name: name.clone(),
-                            other: other.unwrap_or(rule).origin.clone(),
-                        },
-                    ));
-                }
-                Some(_) => {}
-                None => {
-                    let variable = SetVariable {
-                        value: value.clone(),
-                        rule: vocabulary::rule_id(rule.id),
-                    };
-                    plan.set.insert(name.clone(), variable);
-                }
-            },
-            _ => {}
-        }
-    }
-    plan
-}
-
-/// The lowest of several limits on one resource holds.
+/// The lowest of several limits on one resource holds, over all layers.
 fn limits(policy: &Policy) -> Vec<Limit> {
     let mut lowest: BTreeMap<artifact::process::Resource, (u64, RuleId)> = BTreeMap::new();
     for rule in &policy.rules {

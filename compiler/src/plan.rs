@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use artifact::RuleRecord;
 use artifact::environment::EnvironmentPlan;
 use artifact::filesystem::FilesystemPlan;
-use artifact::network::PortInterval;
+use artifact::network::{HostRule, PortInterval};
 use artifact::process::{ProcessPlan, RecordOptions, Requirement};
 use artifact::seccomp::SeccompFilter;
+use artifact::{Broker, Layer, RuleRecord, Unlock, Workspace};
 
 /// A lowered policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,10 @@ pub struct Plan {
     pub summary: Option<String>,
     /// Parameters as bound.
     pub parameters: BTreeMap<String, String>,
+    /// The policy and its ceilings.
+    pub layers: Vec<Layer>,
+    /// What of the floor is open.
+    pub unlocks: Vec<Unlock>,
     /// Every rule and what it became, by id.
     pub rules: Vec<RuleRecord>,
     /// What the host must offer.
@@ -32,6 +36,10 @@ pub struct Plan {
     pub network: NetworkPlan,
     /// The environment.
     pub environment: EnvironmentPlan,
+    /// Credentials that the run uses and never holds.
+    pub brokers: Vec<Broker>,
+    /// Where the run works.
+    pub workspace: Option<Workspace>,
     /// Identity and limits.
     pub process: ProcessPlan,
     /// One filter for each architecture.
@@ -50,6 +58,8 @@ pub struct NetworkPlan {
     pub landlock_connect_ports: Option<Vec<u16>>,
     /// The same for binding.
     pub landlock_bind_ports: Option<Vec<u16>>,
+    /// Rules on names.
+    pub hosts: Vec<HostRule>,
 }
 
 /// What is decided for the addresses whose longest matching prefix is this one.

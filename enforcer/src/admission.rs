@@ -4,6 +4,8 @@
 //! needs is here; *partly enforced* when only inexact ones are available; *unenforceable* when none is. A run
 //! whose rules are not all enforced is refused, unless the rule itself says `permit degraded`.
 
+mod unmet;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -102,11 +104,11 @@ pub enum Reason {
         missing: String,
     },
     /// A rule is not, or not fully, enforced.
-    #[error("{place}: `{text}` is {how}: {why}; write `permit degraded` on the rule to run all the same")]
+    #[error("{place}: `{text}` is {how}: {why}; {help}")]
     Rule {
         /// The rule.
         rule: RuleId,
-        /// file:line, or "built-in".
+        /// file:line, or "built-in"; with the ceiling or the group it belongs to.
         place: String,
         /// The rule's text.
         text: String,
@@ -114,6 +116,20 @@ pub enum Reason {
         how: &'static str,
         /// What is missing or not covered.
         why: String,
+        /// What to write.
+        help: &'static str,
+    },
+    /// A statement that is no rule cannot be carried out.
+    #[error("{place}`{statement}` cannot be carried out: {missing}; {help}")]
+    Statement {
+        /// file:line and a colon, or nothing where it is not known.
+        place: String,
+        /// The statement.
+        statement: String,
+        /// What is missing.
+        missing: String,
+        /// What to write.
+        help: &'static str,
     },
     /// Something every run needs.
     #[error("every run needs it: {missing}")]
@@ -177,6 +193,7 @@ pub fn admit(artifact: Artifact, capabilities: &Capabilities) -> Result<Admitted
             missing,
         })
     }));
+    reasons.extend(unmet::statements(&artifact, capabilities));
     let mut degraded = Vec::new();
     for (rule, status) in artifact.rules.iter().zip(assess(&artifact, capabilities)) {
         let (how, why) = match &status.status {
@@ -187,13 +204,13 @@ pub fn admit(artifact: Artifact, capabilities: &Capabilities) -> Result<Admitted
         if rule.permit_degraded {
             degraded.push(status);
         } else {
-            let place = place(&rule.origin);
             reasons.push(Reason::Rule {
                 rule: rule.id,
-                place,
+                place: place(&artifact, rule),
                 text: rule.text.clone(),
                 how,
                 why,
+                help: unmet::help(rule, capabilities),
             });
         }
     }
@@ -206,6 +223,13 @@ pub fn admit(artifact: Artifact, capabilities: &Capabilities) -> Result<Admitted
     } else {
         Err(Refusal { reasons })
     }
+}
+
+/// Why each statement of the policy that is no rule cannot be carried out here: a workspace that is a copy, records of
+/// allowed accesses to files. Empty when all can.
+#[must_use]
+pub fn unmet_statements(artifact: &Artifact, capabilities: &Capabilities) -> Vec<Reason> {
+    unmet::statements(artifact, capabilities)
 }
 
 fn assess_rule(rule: &RuleRecord, capabilities: &Capabilities, has_filter: bool) -> Status {
@@ -275,10 +299,13 @@ fn missing(lowering: &Lowering, capabilities: &Capabilities, has_filter: bool) -
         .filter_map(|need| capabilities.satisfies(*need).err())
         .collect();
     if all.is_empty() {
-        None
-    } else {
-        Some(all.join(", "))
+        return None;
     }
+    let mut why = all.join(", ");
+    if let Some(instead) = unmet::instead(lowering, capabilities) {
+        why = format!("{why}, so {instead}");
+    }
+    Some(why)
 }
 
 /// Things the decoder cannot see but the enforcer relies on.
@@ -324,9 +351,17 @@ fn filter(artifact: &Artifact) -> Option<&SeccompFilter> {
         .find(|filter| filter.architecture == architecture)
 }
 
-fn place(origin: &Origin) -> String {
-    match origin {
+/// Where a rule is written, and where that is not in the policy itself, whose it is.
+fn place(artifact: &Artifact, rule: &RuleRecord) -> String {
+    let mut place = match &rule.origin {
         Origin::BuiltIn => "built-in".to_owned(),
         Origin::Policy { file, line, .. } => format!("{file}:{line}"),
+    };
+    let reference = crate::event::RuleReference::new(artifact, rule);
+    for (what, name) in [("ceiling", reference.ceiling), ("group", reference.group)] {
+        if let Some(name) = name {
+            place.push_str(&format!(" ({what} \"{name}\")"));
+        }
     }
+    place
 }

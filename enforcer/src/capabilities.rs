@@ -49,11 +49,23 @@ pub enum Capability {
     KernelBtf,
     /// The BPF security module; optional, nothing depends on it.
     BpfLsm,
+    /// Somebody to ask, for `ask`.
+    Approvals,
+    /// Connections judged by name.
+    HostNames,
+    /// Views without names, for `hide`.
+    Hide,
+    /// The credential broker.
+    Broker,
+    /// Workspaces that are copies, and what is kept of them.
+    Workspace,
+    /// Records of allowed reads and writes.
+    FileAccessRecords,
 }
 
 impl Capability {
     /// All, in the order `remit doctor` lists them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 23] = [
         Self::Privileges,
         Self::Landlock,
         Self::SeccompLog,
@@ -71,6 +83,12 @@ impl Capability {
         Self::Audit,
         Self::KernelBtf,
         Self::BpfLsm,
+        Self::Approvals,
+        Self::HostNames,
+        Self::Hide,
+        Self::Broker,
+        Self::Workspace,
+        Self::FileAccessRecords,
     ];
 
     /// Short name for people.
@@ -94,6 +112,12 @@ impl Capability {
             Self::Audit => "audit multicast",
             Self::KernelBtf => "kernel BTF",
             Self::BpfLsm => "BPF LSM",
+            Self::Approvals => "approvals",
+            Self::HostNames => "host names",
+            Self::Hide => "hidden names",
+            Self::Broker => "credential broker",
+            Self::Workspace => "workspace copies",
+            Self::FileAccessRecords => "file access records",
         }
     }
 
@@ -124,6 +148,16 @@ impl Capability {
             Self::Audit => "refusals by Landlock and seccomp leave no event, so nothing can run",
             Self::KernelBtf => "program starts and ends leave no event, so nothing can run",
             Self::BpfLsm => "nothing: no rule depends on it",
+            Self::Approvals => "a policy with `ask` is refused; where the rule permits it, `ask` refuses",
+            Self::HostNames => {
+                "a policy with host names in `network` is refused; where the rule permits it, names grant nothing"
+            }
+            Self::Hide => "a policy with `hide` is refused; where the rule permits it, `hide` denies",
+            Self::Broker => {
+                "a policy with `broker` is refused; where the rule permits it, the credential is absent"
+            }
+            Self::Workspace => "a policy with `workspace { from, mode ephemeral, keep }` is refused",
+            Self::FileAccessRecords => "a policy with `record read` or `record write` is refused",
         }
     }
 }
@@ -188,6 +222,12 @@ impl Capabilities {
             Need::PidsController => Capability::PidsController,
             Need::CpuController => Capability::CpuController,
             Need::Audit => Capability::Audit,
+            Need::Approvals => Capability::Approvals,
+            Need::HostNames => Capability::HostNames,
+            Need::Hide => Capability::Hide,
+            Need::Broker => Capability::Broker,
+            Need::Workspace => Capability::Workspace,
+            Need::FileAccessRecords => Capability::FileAccessRecords,
         };
         self.require(capability)
     }

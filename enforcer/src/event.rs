@@ -14,7 +14,8 @@ mod words;
 
 use std::sync::Arc;
 
-use artifact::rule::{Effect, Mechanism, Origin, RuleRecord};
+use artifact::Artifact;
+use artifact::rule::{Effect, LayerId, Mechanism, Origin, RuleRecord};
 use serde::Serialize;
 
 pub(crate) use chain::hex;
@@ -116,12 +117,20 @@ pub struct RuleReference {
     pub label: Option<String>,
     /// `file:line:column`, or `built-in`.
     pub location: String,
+    /// The ceiling it belongs to, by name; nothing for a rule of the policy itself.
+    pub ceiling: Option<String>,
+    /// The group that the policy or the ceiling took it from.
+    pub group: Option<String>,
     /// The rule on one line.
     pub text: String,
 }
 
-impl From<&RuleRecord> for RuleReference {
-    fn from(rule: &RuleRecord) -> Self {
+impl RuleReference {
+    /// A rule of an artifact.
+    #[must_use]
+    pub fn new(artifact: &Artifact, rule: &RuleRecord) -> Self {
+        let ceiling = rule.layer.filter(|layer| *layer != LayerId::INNERMOST);
+        let ceiling = ceiling.and_then(|layer| artifact.layers.get(usize::from(layer.0)));
         Self {
             id: rule.id.0,
             effect: rule.effect,
@@ -130,6 +139,8 @@ impl From<&RuleRecord> for RuleReference {
                 Origin::BuiltIn => "built-in".to_owned(),
                 Origin::Policy { file, line, column } => format!("{file}:{line}:{column}"),
             },
+            ceiling: ceiling.map(|layer| layer.name.clone()),
+            group: rule.via.clone(),
             text: rule.text.clone(),
         }
     }

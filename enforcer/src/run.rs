@@ -171,7 +171,10 @@ pub fn record_refusal(artifact: Artifact, refusal: &Refusal, sinks: Sinks) -> Re
     for reason in &refusal.reasons {
         let rule = match reason {
             Reason::Rule { rule, .. } => Some(*rule),
-            Reason::Requirement { .. } | Reason::Base { .. } | Reason::Artifact(_) => None,
+            Reason::Requirement { .. }
+            | Reason::Statement { .. }
+            | Reason::Base { .. }
+            | Reason::Artifact(_) => None,
         };
         evidence.admission_refused(rule, &reason.to_string())?;
     }

@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 
 use artifact::process::{Identity, ProcessPlan, RecordOptions, Requirement};
-use artifact::rule::{Domain, Effect, Lowering, Mechanism, Need, Origin, RuleId, RuleRecord};
+use artifact::rule::{Domain, Effect, LayerId, Lowering, Mechanism, Need, Origin, RuleId, RuleRecord};
 use artifact::seccomp::{Architecture, Instruction, SeccompFilter};
-use artifact::{Artifact, PolicyIdentity};
+use artifact::{Artifact, Keep, Layer, PolicyIdentity, Workspace, WorkspaceMode};
 use enforcer::admission::Reason;
 use enforcer::capabilities::{Capabilities, Capability, Presence};
 use enforcer::{Status, admit, assess};
@@ -55,6 +55,8 @@ fn rule(id: u32, permit_degraded: bool, lowering: Vec<Lowering>) -> RuleRecord {
             line: id + 10,
             column: 5,
         },
+        layer: None,
+        via: None,
         permit_degraded,
         lowering,
     }
@@ -74,11 +76,18 @@ fn artifact(rules: Vec<RuleRecord>, requirements: Vec<Requirement>) -> Artifact 
             summary: None,
         },
         parameters: BTreeMap::new(),
+        layers: vec![Layer {
+            name: "test".into(),
+            file: "a.remit".into(),
+        }],
+        unlocks: Vec::new(),
         rules: std::iter::once(default).chain(rules).collect(),
         requirements,
         filesystem: Default::default(),
         network: Default::default(),
         environment: Default::default(),
+        brokers: Vec::new(),
+        workspace: None,
         process: ProcessPlan {
             identity: Identity::Dynamic,
             identity_rule: RuleId(0),
@@ -273,6 +282,109 @@ fn every_unmet_requirement_is_named_as_it_was_written() {
         })
         .collect();
     assert_eq!(clauses, ["landlock >= 8", "memory-controller"]);
+}
+
+#[test]
+fn what_no_host_carries_out_yet_is_refused_with_what_to_write_or_degraded_with_what_happens_instead() {
+    let missing = [
+        (
+            Need::Approvals,
+            Capability::Approvals,
+            "write `allow` or `deny`",
+            "so it refuses",
+        ),
+        (
+            Need::HostNames,
+            Capability::HostNames,
+            "write addresses",
+            "has no effect",
+        ),
+        (
+            Need::Hide,
+            Capability::Hide,
+            "write `deny`",
+            "every access to them is refused",
+        ),
+        (
+            Need::Broker,
+            Capability::Broker,
+            "write `pass`",
+            "the credential is absent",
+        ),
+    ];
+    for (need, capability, help, instead) in missing {
+        let lowering = || vec![lowering(Mechanism::CgroupBpf, &[Need::CgroupBpf, need], None)];
+        let host = host(7, &[capability]);
+        let refusal = admit(artifact(vec![rule(1, false, lowering())], vec![]), &host).unwrap_err();
+        let text = refusal.to_string();
+        assert!(
+            text.contains("a.remit:11: `deny something 1` is unenforceable"),
+            "{text}"
+        );
+        assert!(text.contains(capability.name()) && text.contains(help), "{text}");
+        let admitted = admit(artifact(vec![rule(1, true, lowering())], vec![]), &host).unwrap();
+        let [degraded] = admitted.degraded() else {
+            panic!("{:?}", admitted.degraded())
+        };
+        let Status::Unenforceable { why } = &degraded.status else {
+            panic!("{degraded:?}")
+        };
+        assert!(why.contains(instead), "{why}");
+    }
+}
+
+#[test]
+fn statements_that_no_host_carries_out_yet_are_refused_one_by_one() {
+    let mut artifact = artifact(vec![], vec![]);
+    artifact.record.read = true;
+    artifact.record.write = true;
+    artifact.workspace = Some(Workspace {
+        from: Some("/w".into()),
+        mode: WorkspaceMode::Ephemeral,
+        keep: Keep::All,
+        origin: Origin::Policy {
+            file: "a.remit".into(),
+            line: 3,
+            column: 1,
+        },
+    });
+    let host = host(7, &[Capability::Workspace, Capability::FileAccessRecords]);
+    let text = admit(artifact.clone(), &host).unwrap_err().to_string();
+    for said in [
+        "a.remit:3: `from \"/w\"` cannot",
+        "a.remit:3: `mode ephemeral` cannot",
+        "a.remit:3: `keep all` cannot",
+        "`record read` cannot",
+        "`record write` cannot",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    artifact.record = RecordOptions::default();
+    artifact.workspace = Some(Workspace {
+        from: None,
+        mode: WorkspaceMode::InPlace,
+        keep: Keep::Review,
+        origin: Origin::BuiltIn,
+    });
+    assert!(admit(artifact, &host).is_ok(), "in place is how every run works");
+}
+
+#[test]
+fn a_refusal_says_which_ceiling_or_group_a_rule_is_of() {
+    let needs_four = || vec![lowering(Mechanism::LandlockNet, &[Need::Landlock(4)], None)];
+    let mut ceiling = rule(1, false, needs_four());
+    ceiling.layer = Some(LayerId(1));
+    let mut group = rule(2, false, needs_four());
+    group.layer = Some(LayerId(0));
+    group.via = Some("std::git".into());
+    let mut artifact = artifact(vec![ceiling, group], vec![]);
+    artifact.layers.push(Layer {
+        name: "baseline".into(),
+        file: "org/baseline.remit".into(),
+    });
+    let text = admit(artifact, &host(2, &[])).unwrap_err().to_string();
+    assert!(text.contains("a.remit:11 (ceiling \"baseline\"): "), "{text}");
+    assert!(text.contains("a.remit:12 (group \"std::git\"): "), "{text}");
 }
 
 #[test]

@@ -123,6 +123,8 @@ fn event(details: Details) -> Value {
             effect: Effect::Deny,
             label: None,
             location: String::new(),
+            ceiling: None,
+            group: None,
             text: String::new(),
         })),
         because: None,

@@ -71,12 +71,9 @@ impl PathPattern {
             (Self::Glob(_), Self::Literal(inner)) => self.covers(inner).into(),
             (Self::Literal(outer), Self::Glob(_)) if is_beneath(&inner.fixed_prefix(), outer) => Proof::Holds,
             (Self::Literal(_) | Self::Glob(_), Self::Glob(_)) if self == inner => Proof::Holds,
-            (Self::Literal(_) | Self::Glob(_), Self::Glob(text)) => {
+            (Self::Literal(_) | Self::Glob(_), Self::Glob(_)) => {
                 // Most pairs have nothing to do with each other, which one path shows.
-                let sample = glob::components(text)
-                    .ok()
-                    .and_then(|components| glob::sample(&components));
-                if sample.is_some_and(|path| !self.covers(&path)) {
+                if inner.example().is_some_and(|path| !self.covers(&path)) {
                     return Proof::Fails;
                 }
                 match (Automaton::of(self), Automaton::of(inner)) {
@@ -97,6 +94,15 @@ impl PathPattern {
                 (Ok(one), Ok(two)) => search::intersects(&one, &two),
                 _ => Proof::Fails,
             },
+        }
+    }
+
+    /// A path that the pattern covers, if one is quickly found.
+    #[must_use]
+    pub fn example(&self) -> Option<String> {
+        match self {
+            Self::Literal(path) => Some(path.clone()),
+            Self::Glob(text) => glob::sample(&glob::components(text).ok()?),
         }
     }
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::glob::Glob;
 use super::{FileAccess, FilesystemPlan, PathPattern, PathRule, Rights, path};
-use crate::rule::{Effect, RuleId};
+use crate::precedence::{self, Matching};
+use crate::rule::{Effect, LayerId, RuleId};
 
 /// A plan arranged for look-ups: one hash probe for each directory above a path, and each glob once.
 #[derive(Debug, Clone)]
@@ -45,8 +46,9 @@ impl<'p> FileIndex<'p> {
         }
     }
 
-    /// The effect and the deciding rule: among the rules that match and yield to no other that matches, the
-    /// strictest, and of those the one written first. A forbidding rule yields to nothing.
+    /// The effect and the deciding rule: in each layer among the rules that match and yield to no other that matches,
+    /// the strictest, and of those the one written first; of the layers the strictest. A forbidding rule yields to
+    /// nothing.
     #[must_use]
     pub fn decide(&self, access: FileAccess, path: &str) -> (Effect, RuleId) {
         self.decide_among(access, &self.matching(path))
@@ -70,6 +72,25 @@ impl<'p> FileIndex<'p> {
         rules.iter().filter_map(|index| self.rule(*index))
     }
 
+    /// Whether a rule grants the host's object at `path` by name.
+    pub(super) fn grants_by_name(&self, path: &str) -> bool {
+        self.names(path, None)
+    }
+
+    /// Whether some layer has a scratch in place of the host's object at `path`: one that it grants nothing in by this
+    /// name.
+    pub(super) fn is_replaced(&self, path: &str) -> bool {
+        let mut scratches = self.plan.scratch.iter();
+        scratches.any(|scratch| path::covers(&scratch.path, path) && !self.names(path, scratch.layer))
+    }
+
+    fn names(&self, path: &str, layer: Option<LayerId>) -> bool {
+        self.exactly(path).any(|rule| {
+            let common = layer.is_none() || rule.layer.is_none() || rule.layer == layer;
+            rule.effect == Effect::Allow && common
+        })
+    }
+
     /// Every literal in the plan.
     pub(super) fn literals(&self) -> impl Iterator<Item = &'p str> {
         self.literals.keys().copied()
@@ -89,25 +110,19 @@ impl<'p> FileIndex<'p> {
     }
 
     fn decide_among(&self, access: FileAccess, matching: &[u32]) -> (Effect, RuleId) {
-        let mut decision: Option<(Effect, RuleId)> = None;
-        for rule in matching.iter().filter_map(|index| self.rule(*index)) {
-            if rule.access != access {
-                continue;
-            }
-            // Few rules match a path; many may lie inside one rule.
-            let yields = matching
-                .iter()
-                .any(|other| rule.yields_to.binary_search(other).is_ok());
-            if yields && rule.effect != Effect::Forbid {
-                continue;
-            }
-            let stricter = decision
-                .is_none_or(|(effect, id)| rule.effect > effect || (rule.effect == effect && rule.rule < id));
-            if stricter {
-                decision = Some((rule.effect, rule.rule));
-            }
-        }
-        decision.unwrap_or((Effect::Deny, RuleId::DEFAULT))
+        let matching: Vec<Matching<'_>> = matching
+            .iter()
+            .filter_map(|index| Some((*index, self.rule(*index)?)))
+            .filter(|(_, rule)| rule.access == access)
+            .map(|(index, rule)| Matching {
+                index,
+                rule: rule.rule,
+                effect: rule.effect,
+                layer: rule.layer,
+                yields_to: &rule.yields_to,
+            })
+            .collect();
+        precedence::decide(&matching, self.plan.outermost)
     }
 
     fn rule(&self, index: u32) -> Option<&'p PathRule> {
@@ -123,6 +138,7 @@ mod tests {
         PathRule {
             rule: RuleId(id),
             effect,
+            layer: None,
             access: FileAccess::Read,
             pattern: PathPattern::Literal(path.to_owned()),
             if_present: false,
@@ -140,7 +156,7 @@ mod tests {
                 rule(4, Effect::Forbid, "/w/f", &[4]),
                 rule(5, Effect::Allow, "/w/f/g", &[]),
             ],
-            scratch: Vec::new(),
+            ..FilesystemPlan::default()
         };
         let decided = |path| super::super::decide(&plan, FileAccess::Read, path);
         assert_eq!(decided("/w/a"), (Effect::Allow, RuleId(1)));
@@ -158,9 +174,54 @@ mod tests {
                 rule(2, Effect::Deny, "/w", &[]),
                 rule(1, Effect::Allow, "/w", &[]),
             ],
-            scratch: Vec::new(),
+            ..FilesystemPlan::default()
         };
         let decided = super::super::decide(&plan, FileAccess::Read, "/w");
         assert_eq!(decided, (Effect::Deny, RuleId(2)));
+    }
+
+    #[test]
+    fn the_strictest_layer_decides_and_rules_yield_only_within_theirs() {
+        let layered = |id, effect, layer, path, yields_to: &[u32]| PathRule {
+            layer: Some(LayerId(layer)),
+            ..rule(id, effect, path, yields_to)
+        };
+        let plan = FilesystemPlan {
+            rules: vec![
+                layered(1, Effect::Allow, 0, "/w", &[]),
+                layered(2, Effect::Allow, 0, "/w/.env/public", &[]),
+                layered(3, Effect::Allow, 1, "/w", &[3]),
+                layered(4, Effect::Deny, 1, "/w/.env", &[]),
+                layered(5, Effect::Allow, 1, "/v", &[]),
+            ],
+            outermost: LayerId(1),
+            ..FilesystemPlan::default()
+        };
+        let decided = |path| super::super::decide(&plan, FileAccess::Read, path);
+        assert_eq!(decided("/w/a"), (Effect::Allow, RuleId(1)));
+        assert_eq!(decided("/w/.env/public"), (Effect::Deny, RuleId(4)));
+        assert_eq!(decided("/v"), (Effect::Deny, RuleId::DEFAULT));
+    }
+
+    #[test]
+    fn a_layer_without_rules_allows_nothing() {
+        let plan = FilesystemPlan {
+            rules: vec![rule(1, Effect::Allow, "/w", &[])],
+            ..FilesystemPlan::default()
+        };
+        assert_eq!(
+            super::super::decide(&plan, FileAccess::Read, "/w").0,
+            Effect::Allow
+        );
+        let innermost_only = FilesystemPlan {
+            rules: vec![PathRule {
+                layer: Some(LayerId::INNERMOST),
+                ..rule(1, Effect::Allow, "/w", &[])
+            }],
+            outermost: LayerId(1),
+            ..FilesystemPlan::default()
+        };
+        let decided = super::super::decide(&innermost_only, FileAccess::Read, "/w");
+        assert_eq!(decided, (Effect::Deny, RuleId::DEFAULT));
     }
 }

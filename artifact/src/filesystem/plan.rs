@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::region::{LandlockRule, Node, NodeKind, Private, Region, RegionTree, Rights, View, Withheld};
 use super::{FileIndex, FilesystemPlan, path};
-use crate::rule::Effect;
 
 /// Where every run has a file system of its own, whatever its policy says. What the policy grants there is
 /// granted on that file system; a host path beneath `/run` or `/tmp` appears where a rule allows it by name.
@@ -47,7 +46,12 @@ struct Site<'a> {
 fn sites<'a>(plan: &'a FilesystemPlan, index: &FileIndex<'a>, nodes: &'a [Node]) -> Vec<Site<'a>> {
     let mut private: BTreeMap<&str, Private> = PRIVATE.into_iter().collect();
     for scratch in &plan.scratch {
-        private.insert(&scratch.path, Private::Scratch(scratch.size_bytes));
+        // Of the sizes that several layers give to one, the smallest holds.
+        let smallest = match private.get(scratch.path.as_str()) {
+            Some(Private::Scratch(other)) => scratch.size_bytes.min(*other),
+            _ => scratch.size_bytes,
+        };
+        private.insert(&scratch.path, Private::Scratch(smallest));
     }
     let mut sites: BTreeMap<&str, Site<'a>> = BTreeMap::new();
     let mut add = |path, kind, exists| {
@@ -237,12 +241,12 @@ fn outcome(
     enclosing: &Region,
 ) -> Outcome {
     let hidden = is_hidden(site, rights, flow);
-    let granted_by_name = || index.exactly(site.path).any(|rule| rule.effect == Effect::Allow);
     match enclosing.view {
         View::Mask if hidden => Outcome::Same,
         View::Mask => match site.private {
             Some(private) => Outcome::Region(View::Private(private)),
-            None => Outcome::Region(View::Host),
+            None if site.exists && !index.is_replaced(site.path) => Outcome::Region(View::Host),
+            None => Outcome::Absent,
         },
         _ if hidden && !starts_empty(enclosing.view) => Outcome::Region(View::Mask),
         _ if let Some(private) = site.private => Outcome::Region(if hidden {
@@ -254,11 +258,12 @@ fn outcome(
             let stricter = is_writable(enclosing)
                 && index.exactly(site.path).next().is_some()
                 && (hidden || !rights.write || (enclosing.rights.execute && !rights.execute));
-            if !hidden && site.exists && granted_by_name() {
+            if !hidden && site.exists && index.grants_by_name(site.path) && !index.is_replaced(site.path) {
                 Outcome::Region(View::Host)
             } else if stricter && (hidden || rights.is_empty()) {
                 Outcome::Region(View::Mask)
-            } else if stricter {
+            } else if stricter || (!enclosing.rights.includes(rights) && index.is_replaced(site.path)) {
+                // In place of the host's object stands one that is made in the scratch.
                 Outcome::Region(View::InPlace)
             } else {
                 Outcome::Absent

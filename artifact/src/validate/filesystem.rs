@@ -1,6 +1,6 @@
 //! The files domain.
 
-use super::{Check, Invalid, Rules, ascending, at_most};
+use super::{Check, Invalid, Rules, ascending, at_most, have_a_common_layer};
 use crate::bounds;
 use crate::filesystem::glob::Glob;
 use crate::filesystem::{FilesystemPlan, PathPattern, PathRule, Scratch, path};
@@ -11,6 +11,7 @@ pub(super) fn check(plan: &FilesystemPlan, rules: Rules<'_>) -> Check {
     for (number, rule) in plan.rules.iter().enumerate() {
         let at = || format!("filesystem.rules[{number}]");
         rules.agrees(rule.rule, Domain::Filesystem, rule.effect, at)?;
+        rules.is_of_layer(rule.rule, rule.layer, plan.outermost, at)?;
         check_pattern(&rule.pattern).map_err(|problem| Invalid::new(at(), problem))?;
         check_yields(plan, rule).map_err(|problem| Invalid::new(format!("{}.yields_to", at()), problem))?;
     }
@@ -18,12 +19,18 @@ pub(super) fn check(plan: &FilesystemPlan, rules: Rules<'_>) -> Check {
     for (number, scratch) in plan.scratch.iter().enumerate() {
         let at = || format!("filesystem.scratch[{number}]");
         rules.agrees(scratch.rule, Domain::Filesystem, Effect::Allow, at)?;
+        rules.is_of_layer(scratch.rule, scratch.layer, plan.outermost, at)?;
         check_scratch(scratch).map_err(|problem| Invalid::new(at(), problem))?;
     }
-    let mut mounts: Vec<&str> = plan.scratch.iter().map(|scratch| scratch.path.as_str()).collect();
+    let mut mounts: Vec<_> = plan
+        .scratch
+        .iter()
+        .map(|scratch| (scratch.path.as_str(), scratch.layer))
+        .collect();
     mounts.sort_unstable();
     if !ascending(mounts) {
-        return Err(Invalid::new("filesystem.scratch", "two are at the same path"));
+        let problem = "two of one layer are at the same path";
+        return Err(Invalid::new("filesystem.scratch", problem));
     }
     Ok(())
 }
@@ -94,6 +101,9 @@ fn check_yields(plan: &FilesystemPlan, rule: &PathRule) -> Result<(), String> {
         };
         if other.access != rule.access || !inside {
             return Err(format!("rule {index} is not strictly inside it"));
+        }
+        if !have_a_common_layer(rule.layer, other.layer) {
+            return Err(format!("rule {index} is of another layer"));
         }
     }
     Ok(())

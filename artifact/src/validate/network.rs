@@ -59,7 +59,34 @@ pub(super) fn check(tables: &NetworkTables, rules: Rules<'_>) -> Check {
             }
         }
     }
+    at_most("network.hosts", tables.hosts.len(), bounds::HOSTS)?;
+    for (number, host) in tables.hosts.iter().enumerate() {
+        let at = || format!("network.hosts[{number}]");
+        rules.agrees(host.rule, Domain::Network, host.effect, at)?;
+        if rules.get(host.rule, at)?.layer != host.layer {
+            return Err(Invalid::new(at(), "its layer is not that of its rule"));
+        }
+        if !is_host_pattern(&host.pattern) {
+            let problem = format!(
+                "{:?} is no host name in lower case, or `*.` and one",
+                host.pattern
+            );
+            return Err(Invalid::new(at(), problem));
+        }
+        if host.last_port < host.first_port {
+            return Err(Invalid::new(at(), "its ports end before they start"));
+        }
+    }
     Ok(())
+}
+
+fn is_host_pattern(pattern: &str) -> bool {
+    let name = pattern.strip_prefix("*.").unwrap_or(pattern);
+    let byte = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    name.len() <= bounds::HOST_BYTES
+        && name
+            .split('.')
+            .all(|label| (1..=63).contains(&label.len()) && label.bytes().all(byte))
 }
 
 /// Only a prefix that lies wholly inside such a form is wrong; `::/0` covers them too and is never asked.

@@ -14,6 +14,12 @@ pub(crate) fn need(need: Need) -> String {
         Need::PidsController => "pids controller".to_owned(),
         Need::CpuController => "cpu controller".to_owned(),
         Need::Audit => "audit multicast".to_owned(),
+        Need::Approvals => "approvals".to_owned(),
+        Need::HostNames => "host names".to_owned(),
+        Need::Hide => "hidden names".to_owned(),
+        Need::Broker => "credential broker".to_owned(),
+        Need::Workspace => "workspace copies".to_owned(),
+        Need::FileAccessRecords => "file access records".to_owned(),
     }
 }
 

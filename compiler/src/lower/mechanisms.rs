@@ -8,7 +8,8 @@ use artifact::rule::{Lowering, Mechanism, Need};
 use policy_lang::inclusion::Proof;
 use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{
-    Effect, FileAccess, Identity, Origin, Policy, Protocol, Resource, Rule, Subject, Verb,
+    Effect, Endpoint, FileAccess, HostEndpoint, Identity, Origin, Policy, Protocol, Resource, Rule, Subject,
+    Verb,
 };
 use policy_lang::syscall::{Architecture, SyscallSet, table};
 
@@ -23,6 +24,9 @@ const FILES: Need = Need::Landlock(1);
 /// Landlock ABI that knows TCP ports.
 const TCP_PORTS: Need = Need::Landlock(4);
 
+/// What is hidden is refused in every way.
+const HIDDEN: [FileAccess; 3] = [FileAccess::Read, FileAccess::Write, FileAccess::Execute];
+
 /// The label of the built-in denial.
 const UNIX_SOCKETS: &str = "built-in:unix-sockets";
 
@@ -36,25 +40,34 @@ pub(super) struct Context<'p> {
 impl Context<'_> {
     /// The mechanisms of a rule.
     pub(super) fn mechanisms(&self, rule: &Rule) -> Result<Vec<Lowering>, Reason> {
-        match &rule.subject {
-            Subject::Everything => Ok(everything()),
-            Subject::File { accesses, targets } => Ok(self.file(rule, accesses, targets)),
-            Subject::Network { hosts, .. } if !hosts.is_empty() => Err(not_yet("a rule on a host name")),
-            Subject::Hide { .. } => Err(not_yet("`hide`")),
-            Subject::Broker(_) => Err(not_yet("`broker`")),
-            Subject::Network { verbs, protocols, .. } => Ok(self.network(verbs, protocols)),
-            Subject::Pass { .. } | Subject::Set { .. } => Ok(vec![exact(Mechanism::Environment, &[])]),
-            Subject::Syscall { targets } => self.syscall(rule, targets),
-            Subject::Scratch { .. } => Ok(vec![exact(Mechanism::PrivateMount, &[Need::MountNamespace])]),
-            Subject::Identity(_) => Ok(vec![exact(Mechanism::Credentials, &[])]),
-            Subject::Limit { resource, .. } => Ok(limit(*resource, self.policy.identity.0)),
+        let mut lowering = match &rule.subject {
+            Subject::Everything => everything(),
+            Subject::File { accesses, targets } => self.file(rule, accesses, targets),
+            Subject::Hide { targets } => needing(Need::Hide, self.file(rule, &HIDDEN, targets)),
+            Subject::Network {
+                verbs,
+                protocols,
+                targets,
+                hosts,
+            } => self.network(verbs, protocols, targets, hosts),
+            Subject::Pass { .. } | Subject::Set { .. } => vec![exact(Mechanism::Environment, &[])],
+            Subject::Broker(_) => vec![exact(Mechanism::Broker, &[Need::Broker])],
+            Subject::Syscall { targets } => self.syscall(rule, targets)?,
+            Subject::Scratch { .. } => vec![exact(Mechanism::PrivateMount, &[Need::MountNamespace])],
+            Subject::Identity(_) => vec![exact(Mechanism::Credentials, &[])],
+            Subject::Limit { resource, .. } => limit(*resource, self.policy.identity.0),
+        };
+        if rule.effect == Effect::Ask {
+            lowering = needing(Need::Approvals, lowering);
         }
+        Ok(lowering)
     }
 
     fn file(&self, rule: &Rule, accesses: &[FileAccess], targets: &[PathPattern]) -> Vec<Lowering> {
         let mut lowering = match rule.effect {
-            Effect::Allow | Effect::Ask => self.granted(accesses, targets),
-            Effect::Deny | Effect::Forbid => self.refused(accesses, targets),
+            Effect::Allow => self.granted(accesses, targets),
+            // Until somebody says yes, what is to be asked is refused.
+            Effect::Ask | Effect::Deny | Effect::Forbid => self.refused(accesses, targets),
         };
         if let Some(gap) = self.created_later(rule.effect, targets) {
             for mechanism in &mut lowering {
@@ -113,7 +126,7 @@ impl Context<'_> {
 
     /// A glob is matched when the run starts. That leaves a refusing glob open where the run can make new files.
     fn created_later(&self, effect: Effect, targets: &[PathPattern]) -> Option<String> {
-        if matches!(effect, Effect::Allow | Effect::Ask) {
+        if effect == Effect::Allow {
             return None;
         }
         let open = targets.iter().find(|target| {
@@ -160,7 +173,24 @@ impl Context<'_> {
             })
     }
 
-    fn network(&self, verbs: &[Verb], protocols: &[Protocol]) -> Vec<Lowering> {
+    fn network(
+        &self,
+        verbs: &[Verb],
+        protocols: &[Protocol],
+        targets: &[Endpoint],
+        hosts: &[HostEndpoint],
+    ) -> Vec<Lowering> {
+        if let Some(first) = hosts.first() {
+            let by_name = exact(Mechanism::CgroupBpf, &[Need::CgroupBpf, Need::HostNames]);
+            if targets.is_empty() {
+                return vec![by_name];
+            }
+            let gap = format!(
+                "what it says of names, such as `{}`, has no effect",
+                first.pattern
+            );
+            return vec![by_name, partial(Mechanism::CgroupBpf, &[Need::CgroupBpf], &gap)];
+        }
         let mut lowering = vec![exact(Mechanism::CgroupBpf, &[Need::CgroupBpf])];
         let listed = verbs.iter().any(|verb| match verb {
             Verb::Connect => self.network.landlock_connect_ports.is_some(),
@@ -177,10 +207,12 @@ impl Context<'_> {
     }
 }
 
-fn not_yet(what: &str) -> Reason {
-    Reason::Nothing {
-        why: format!("{what} has no mechanism in this version"),
+/// The same mechanisms, which are of use only together with this.
+fn needing(need: Need, mut lowering: Vec<Lowering>) -> Vec<Lowering> {
+    for mechanism in &mut lowering {
+        mechanism.needs.push(need);
     }
+    lowering
 }
 
 /// The default: every domain starts closed.

@@ -4,19 +4,25 @@
 //! gets the whole decision for its ports. It is worked out from the enclosing prefix: what survived there
 //! survives here too, except what yields to a rule of this prefix; and no rule of this prefix yields to one of an
 //! enclosing prefix, whose set is never inside its own.
+//!
+//! Each layer is worked out by itself, on the prefixes of all of them; what is written down is the strictest decision for
+//! each port.
+
+mod strictest;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use artifact::RuleId;
-use artifact::network::{PortInterval, Protocol, Verb, network, slot};
+use artifact::network::{HostRule, PortInterval, Protocol, Verb, network, slot};
 use artifact::rule::Effect;
+use artifact::{LayerId, RuleId};
 use policy_lang::policy::{Policy, Subject};
 
 use super::vocabulary;
 use crate::plan::{NetworkPlan, PrefixPlan};
+use strictest::Strictest;
 
 /// More ports than this are left to cgroup BPF alone.
 const LANDLOCK_PORTS: usize = 64;
@@ -31,6 +37,7 @@ struct Claim {
     last: u16,
     effect: Effect,
     rule: RuleId,
+    layer: Option<LayerId>,
 }
 
 /// A run of ports and the claims on it that yield to no other.
@@ -54,23 +61,34 @@ pub(super) fn lower(policy: &Policy) -> NetworkPlan {
         segments: Rc::new([]),
         decided: Rc::new([]),
     };
-    let nothing = [(); 4].map(|()| nothing.clone());
-    let mut open: Vec<(Key, [Survivors; 4])> = Vec::new();
+    let layers: Vec<LayerId> = (0..=vocabulary::outermost(policy).0).map(LayerId).collect();
+    // By layer, then by slot.
+    let nothing = vec![[(); 4].map(|()| nothing.clone()); layers.len()];
+    let mut open: Vec<(Key, Vec<[Survivors; 4]>)> = Vec::new();
+    let mut strictest = Strictest::default();
     let mut prefixes = Vec::with_capacity(claims.len());
     for (key, own) in claims {
         while open.pop_if(|(outer, _)| !covers(*outer, key)).is_some() {}
         let mut lists = open
             .last()
             .map_or_else(|| nothing.clone(), |(_, outer)| outer.clone());
-        for (survivors, own) in lists.iter_mut().zip(own) {
-            if !own.is_empty() {
-                *survivors = inherit(&survivors.segments, &own);
+        for (layer, lists) in layers.iter().zip(&mut lists) {
+            for (survivors, claims) in lists.iter_mut().zip(&own) {
+                let own = claims
+                    .iter()
+                    .filter(|claim| claim.layer.is_none_or(|own| own == *layer));
+                let own: Vec<Claim> = own.copied().collect();
+                if !own.is_empty() {
+                    *survivors = inherit(&survivors.segments, &own);
+                }
             }
         }
         prefixes.push(PrefixPlan {
             address: key.1,
             prefix_len: key.2,
-            lists: lists.each_ref().map(|survivors| Rc::clone(&survivors.decided)),
+            lists: strictest.of(lists
+                .iter()
+                .map(|lists| lists.each_ref().map(|list| Rc::clone(&list.decided)))),
         });
         open.push((key, lists));
     }
@@ -78,7 +96,42 @@ pub(super) fn lower(policy: &Policy) -> NetworkPlan {
         landlock_connect_ports: landlock_ports(&prefixes, slot(Protocol::Tcp, Verb::Connect)),
         landlock_bind_ports: landlock_ports(&prefixes, slot(Protocol::Tcp, Verb::Bind)),
         prefixes,
+        hosts: hosts(policy),
     }
+}
+
+/// Rules on names. They are no part of the tables, which speak of addresses.
+fn hosts(policy: &Policy) -> Vec<HostRule> {
+    let mut elementary = Vec::new();
+    for rule in &policy.rules {
+        let Subject::Network {
+            verbs,
+            protocols,
+            hosts,
+            ..
+        } = &rule.subject
+        else {
+            continue;
+        };
+        for host in hosts {
+            for (verb, protocol) in verbs
+                .iter()
+                .flat_map(|verb| protocols.iter().map(move |p| (verb, p)))
+            {
+                elementary.push(HostRule {
+                    rule: vocabulary::rule_id(rule.id),
+                    effect: vocabulary::effect(rule.effect),
+                    layer: vocabulary::layer(policy, rule),
+                    verb: vocabulary::verb(*verb),
+                    protocol: vocabulary::protocol(*protocol),
+                    pattern: host.pattern.to_string(),
+                    first_port: host.first_port,
+                    last_port: host.last_port,
+                });
+            }
+        }
+    }
+    elementary
 }
 
 /// Every elementary rule by prefix and slot.
@@ -108,6 +161,7 @@ fn claims(policy: &Policy) -> BTreeMap<Key, [Vec<Claim>; 4]> {
                         last: target.last_port,
                         effect: vocabulary::effect(rule.effect),
                         rule: vocabulary::rule_id(rule.id),
+                        layer: vocabulary::layer(policy, rule),
                     });
                 }
             }
@@ -191,22 +245,33 @@ fn decided(segments: &[Segment]) -> Vec<PortInterval> {
         else {
             continue;
         };
-        match intervals.last_mut() {
-            Some(before)
-                if before.last.checked_add(1) == Some(segment.first)
-                    && (before.effect, before.rule) == (claim.effect, claim.rule) =>
-            {
-                before.last = segment.last;
-            }
-            _ => intervals.push(PortInterval {
-                first: segment.first,
-                last: segment.last,
-                effect: claim.effect,
-                rule: claim.rule,
-            }),
-        }
+        append(
+            &mut intervals,
+            segment.first,
+            segment.last,
+            claim.effect,
+            claim.rule,
+        );
     }
     intervals
+}
+
+/// Adds an interval behind the others, to the last one where they agree.
+fn append(intervals: &mut Vec<PortInterval>, first: u16, last: u16, effect: Effect, rule: RuleId) {
+    match intervals.last_mut() {
+        Some(before)
+            if before.last.checked_add(1) == Some(first)
+                && (before.effect, before.rule) == (effect, rule) =>
+        {
+            before.last = last;
+        }
+        _ => intervals.push(PortInterval {
+            first,
+            last,
+            effect,
+            rule,
+        }),
+    }
 }
 
 /// Ports that are allowed for any address, or nothing if they are too many.

@@ -11,6 +11,18 @@ pub(super) const fn rule_id(id: from::RuleId) -> to::RuleId {
     to::RuleId(id.0)
 }
 
+/// The layer of a rule. Where there is only one there is nothing to tell apart.
+pub(super) fn layer(policy: &from::Policy, rule: &from::Rule) -> Option<to::LayerId> {
+    rule.layer
+        .filter(|_| policy.layers.len() > 1)
+        .map(|from::LayerId(layer)| to::LayerId(layer))
+}
+
+/// The last layer of a policy.
+pub(super) fn outermost(policy: &from::Policy) -> to::LayerId {
+    to::LayerId(u8::try_from(policy.layers.len().saturating_sub(1)).unwrap_or(u8::MAX))
+}
+
 pub(super) const fn effect(effect: from::Effect) -> to::Effect {
     match effect {
         from::Effect::Allow => to::Effect::Allow,
@@ -111,5 +123,7 @@ pub(super) const fn record(record: from::Record) -> to_process::RecordOptions {
         exec: record.exec,
         connect: record.connect,
         bind: record.bind,
+        read: record.read,
+        write: record.write,
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use policy_lang::policy::{Effect, RuleId};
+use policy_lang::policy::{Effect, LayerId, RuleId};
 
 use super::facts::Facts;
 use super::formula::{Formula, Question};
@@ -23,6 +23,8 @@ pub(super) struct Candidate {
     pub(super) rule: RuleId,
     /// Its effect.
     pub(super) effect: Effect,
+    /// The layer it is a rule of; of every layer where there is none.
+    pub(super) layer: Option<LayerId>,
     /// When it matches: all of these.
     pub(super) conditions: Vec<Formula>,
     /// Positions, in the same list, of the rules it yields to, where that can make a difference: not to a `forbid`,
@@ -55,14 +57,17 @@ impl CallDecision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooManyStates;
 
-/// Decides a call.
+/// Decides a call: in each of the layers by itself, and then as the strictest of them does. All layers are asked together,
+/// so that no question is asked twice.
 pub(super) fn decide_call(
     graph: &mut Graph,
     candidates: &[Candidate],
+    layers: usize,
 ) -> Result<CallDecision, TooManyStates> {
     let mut builder = Builder {
         graph,
         candidates,
+        layers,
         refused: BTreeSet::new(),
         seen: HashMap::new(),
         states: 0,
@@ -79,6 +84,7 @@ pub(super) fn decide_call(
 struct Builder<'a> {
     graph: &'a mut Graph,
     candidates: &'a [Candidate],
+    layers: usize,
     /// Strictest first, then in order of writing.
     refused: BTreeSet<(std::cmp::Reverse<Effect>, RuleId)>,
     seen: HashMap<State, NodeId>,
@@ -88,9 +94,17 @@ struct Builder<'a> {
 /// All that the rest of a decision depends on.
 #[derive(PartialEq, Eq, Hash)]
 struct State {
-    matched: Vec<usize>,
-    open: Vec<usize>,
+    layers: Vec<Standing>,
     facts: Facts,
+}
+
+/// Where a decision stands in one layer: rules that yield to no rule that matches for certain.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Standing {
+    /// They match.
+    matched: Vec<usize>,
+    /// They may match.
+    open: Vec<usize>,
 }
 
 /// What the filter does at the end.
@@ -102,30 +116,33 @@ enum Outcome {
 
 impl Builder<'_> {
     fn build(&mut self, facts: &Facts) -> Result<NodeId, TooManyStates> {
-        let (mut matched, mut open) = self.match_rules(facts);
-        let certain = matched.clone();
-        let counts = |position: &usize| {
-            !self.candidates.get(*position).is_none_or(|candidate| {
-                candidate
-                    .yields_to
-                    .iter()
-                    .any(|stronger| certain.contains(stronger))
-            })
-        };
-        matched.retain(counts);
-        open.retain(counts);
-
-        if let Some(outcome) = self.settled(&matched, &open) {
-            return Ok(self.finish(outcome, &matched, &open));
+        let (matched, open) = self.match_rules(facts);
+        // A layer that lets the call happen, whatever is asked from here on, has no more to say.
+        let mut layers: Vec<Standing> = Vec::with_capacity(self.layers);
+        let mut refused = false;
+        for layer in (0..).map(LayerId).take(self.layers) {
+            let standing = self.standing(layer, &matched, &open);
+            match self.settled(&standing) {
+                Some(Outcome::Happens) => continue,
+                Some(Outcome::Refused) => refused = true,
+                None => {}
+            }
+            layers.push(standing);
         }
+        if layers.is_empty() {
+            return Ok(self.graph.leaf(Verdict::Allow));
+        }
+        if refused {
+            return Ok(self.refuse(&layers));
+        }
+        let open: BTreeSet<usize> = layers.iter().flat_map(|layer| &layer.open).copied().collect();
         let Some(question) = self.next_question(&open, facts) else {
             // Nothing is open and nothing is settled: not possible, and refused if it were.
             return Ok(self.graph.leaf(Verdict::Refuse));
         };
         let state = State {
             facts: facts.about(|word| self.looks_at(&open, word)),
-            matched,
-            open,
+            layers,
         };
         if let Some(node) = self.seen.get(&state) {
             return Ok(*node);
@@ -139,6 +156,25 @@ impl Builder<'_> {
         let node = self.graph.fork(question.word, question.test, yes, no);
         self.seen.insert(state, node);
         Ok(node)
+    }
+
+    /// What one layer sees of these, without those that yield for certain.
+    fn standing(&self, layer: LayerId, matched: &[usize], open: &[usize]) -> Standing {
+        let is_of_layer = |position: &&usize| {
+            let candidate = self.candidates.get(**position);
+            candidate.is_some_and(|candidate| candidate.layer.is_none_or(|own| own == layer))
+        };
+        let certain: Vec<usize> = matched.iter().filter(is_of_layer).copied().collect();
+        let counts = |position: &&usize| {
+            self.candidates.get(**position).is_some_and(|candidate| {
+                let mut stronger = candidate.yields_to.iter();
+                !stronger.any(|stronger| certain.contains(stronger))
+            })
+        };
+        Standing {
+            matched: certain.iter().filter(counts).copied().collect(),
+            open: open.iter().filter(is_of_layer).filter(counts).copied().collect(),
+        }
     }
 
     /// Rules that match for certain, and rules that may.
@@ -163,21 +199,21 @@ impl Builder<'_> {
         (matched, open)
     }
 
-    /// The outcome, once no open question can change it.
-    fn settled(&self, matched: &[usize], open: &[usize]) -> Option<Outcome> {
+    /// A layer's outcome, once no open question can change it.
+    fn settled(&self, standing: &Standing) -> Option<Outcome> {
         let effects = |positions: &[usize]| -> BTreeSet<Effect> {
             positions
                 .iter()
                 .filter_map(|position| Some(self.candidates.get(*position)?.effect))
                 .collect()
         };
-        let certain = effects(matched);
+        let certain = effects(&standing.matched);
         if certain.contains(&Effect::Forbid) {
             return Some(Outcome::Refused);
         }
-        let mut all = effects(open);
+        let mut all = effects(&standing.open);
         all.extend(certain);
-        if matched.is_empty() {
+        if standing.matched.is_empty() {
             // The default rule may decide.
             all.insert(Effect::Deny);
         }
@@ -188,43 +224,39 @@ impl Builder<'_> {
         ) {
             (true, false) => Some(Outcome::Happens),
             (false, _) => Some(Outcome::Refused),
-            (true, true) if open.is_empty() => Some(Outcome::Refused),
+            (true, true) if standing.open.is_empty() => Some(Outcome::Refused),
             (true, true) => None,
         }
     }
 
-    fn finish(&mut self, outcome: Outcome, matched: &[usize], open: &[usize]) -> NodeId {
-        if outcome == Outcome::Happens {
-            return self.graph.leaf(Verdict::Allow);
-        }
-        let forbidden = |position: &&usize| {
-            self.candidates
-                .get(**position)
-                .is_some_and(|candidate| candidate.effect == Effect::Forbid)
-        };
-        let only_forbid = matched.iter().any(|position| forbidden(&position));
-        for position in matched
+    /// A refusal, by one of the rules that stand. One layer refuses for certain; others may do so more strictly.
+    fn refuse(&mut self, layers: &[Standing]) -> NodeId {
+        let effect = |position: &usize| self.candidates.get(*position).map(|candidate| candidate.effect);
+        let only_forbid = layers
             .iter()
-            .chain(open)
-            .filter(|position| !only_forbid || forbidden(position))
-        {
-            if let Some(candidate) = self.candidates.get(*position)
-                && candidate.effect != Effect::Allow
-            {
-                self.refused
-                    .insert((std::cmp::Reverse(candidate.effect), candidate.rule));
+            .flat_map(|layer| &layer.matched)
+            .any(|position| effect(position) == Some(Effect::Forbid));
+        for layer in layers {
+            for position in layer.matched.iter().chain(&layer.open) {
+                if let Some(candidate) = self.candidates.get(*position)
+                    && candidate.effect != Effect::Allow
+                    && (!only_forbid || candidate.effect == Effect::Forbid)
+                {
+                    self.refused
+                        .insert((std::cmp::Reverse(candidate.effect), candidate.rule));
+                }
             }
-        }
-        if matched.is_empty() {
-            // Sorted behind everything that was written.
-            self.refused
-                .insert((std::cmp::Reverse(Effect::Allow), RuleId::DEFAULT));
+            if layer.matched.is_empty() && !only_forbid {
+                // Sorted behind everything that was written.
+                self.refused
+                    .insert((std::cmp::Reverse(Effect::Allow), RuleId::DEFAULT));
+            }
         }
         self.graph.leaf(Verdict::Refuse)
     }
 
     /// Asked of the strictest open rule, the one written first: its answer ends most decisions.
-    fn next_question(&self, open: &[usize], facts: &Facts) -> Option<Question> {
+    fn next_question(&self, open: &BTreeSet<usize>, facts: &Facts) -> Option<Question> {
         let mut by_strictness: BTreeMap<(std::cmp::Reverse<Effect>, usize), &Candidate> = BTreeMap::new();
         for position in open {
             let candidate = self.candidates.get(*position)?;
@@ -236,7 +268,7 @@ impl Builder<'_> {
             .find_map(|condition| condition.open_question(facts))
     }
 
-    fn looks_at(&self, open: &[usize], wanted: Word) -> bool {
+    fn looks_at(&self, open: &BTreeSet<usize>, wanted: Word) -> bool {
         let mut found = false;
         for condition in open
             .iter()

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use policy_lang::inclusion::Proof;
-use policy_lang::policy::{Effect, Policy, RuleId, Subject};
+use policy_lang::policy::{Effect, LayerId, Policy, RuleId, Subject};
 use policy_lang::syscall::SyscallSet;
 
 use super::GenerateError;
@@ -18,9 +18,20 @@ const LOOKED_UP_MAX: usize = 32;
 
 /// One for each target of each rule.
 pub(super) struct Targets<'p> {
-    list: Vec<(RuleId, Effect, &'p SyscallSet)>,
+    list: Vec<Target<'p>>,
+    layers: usize,
     /// Whether the set at the first position lies strictly inside the one at the second, once that was asked.
     inside: HashMap<(usize, usize), Option<bool>>,
+}
+
+/// One set of calls of one rule.
+#[derive(Clone, Copy)]
+struct Target<'p> {
+    rule: RuleId,
+    effect: Effect,
+    /// Absent: of every layer.
+    layer: Option<LayerId>,
+    set: &'p SyscallSet,
 }
 
 /// Which targets speak of each call.
@@ -47,10 +58,18 @@ impl<'p> Targets<'p> {
                 Subject::Syscall { targets } => Some((rule, targets)),
                 _ => None,
             })
-            .flat_map(|(rule, targets)| targets.iter().map(|target| (rule.id, rule.effect, target)))
+            .flat_map(|(rule, targets)| {
+                targets.iter().map(|set| Target {
+                    rule: rule.id,
+                    effect: rule.effect,
+                    layer: rule.layer,
+                    set,
+                })
+            })
             .collect();
         Self {
             list,
+            layers: policy.layers.len().max(1),
             inside: HashMap::new(),
         }
     }
@@ -59,7 +78,7 @@ impl<'p> Targets<'p> {
     pub(super) fn sort(&self, calls: &[(&'static str, u32)]) -> Subjects {
         let mut list = vec![None];
         let mut of_call = vec![0; calls.len()];
-        for (target, (_, _, set)) in self.list.iter().enumerate() {
+        for (target, Target { set, .. }) in self.list.iter().enumerate() {
             // Calls of one subject before this target are of one subject after it.
             let mut moved = vec![None; list.len()];
             for row in rows(&set.names, calls) {
@@ -115,37 +134,38 @@ impl<'p> Targets<'p> {
             .collect();
         let too_complex = || GenerateError::TooComplex {
             call,
-            rules: own.iter().map(|(_, (rule, ..))| *rule).collect(),
+            rules: own.iter().map(|(_, target)| target.rule).collect(),
         };
         let mut candidates = Vec::with_capacity(own.len());
-        for (at, (rule, effect, set)) in &own {
+        for (at, target) in &own {
             let mut yields_to = Vec::new();
-            for (position, (other_at, (other_rule, other_effect, other))) in own.iter().enumerate() {
-                // Where a `forbid` matches nothing else counts, whoever would yield. Proofs cost more than the rest.
-                let matters = match (effect, other_effect) {
-                    (Effect::Forbid, _) | (_, Effect::Forbid) | (Effect::Allow, Effect::Allow) => false,
-                    _ => rule != other_rule,
-                };
-                if !matters {
+            for (position, (other_at, other)) in own.iter().enumerate() {
+                if !matters(target, other) {
                     continue;
                 }
                 let inside = self
                     .inside
                     .entry((*other_at, *at))
-                    .or_insert_with(|| lies_strictly_inside(other, set));
+                    .or_insert_with(|| lies_strictly_inside(other.set, target.set));
                 // A proof that gave up would leave the order of the rules open; better to say so.
                 if inside.ok_or_else(too_complex)? {
                     yields_to.push(position);
                 }
             }
             candidates.push(Candidate {
-                rule: *rule,
-                effect: *effect,
-                conditions: set.conditions.iter().map(Formula::from_condition).collect(),
+                rule: target.rule,
+                effect: target.effect,
+                layer: target.layer,
+                conditions: target
+                    .set
+                    .conditions
+                    .iter()
+                    .map(Formula::from_condition)
+                    .collect(),
                 yields_to,
             });
         }
-        decide_call(graph, &candidates).map_err(|_| too_complex())
+        decide_call(graph, &candidates, self.layers).map_err(|_| too_complex())
     }
 }
 
@@ -170,6 +190,17 @@ impl Decided {
             .iter()
             .filter_map(|subject| self.by_subject.get(*subject))
     }
+}
+
+/// Whether it can make a difference that one yields to the other. Where a `forbid` matches nothing else counts, whoever
+/// would yield. Proofs cost more than the rest.
+fn matters(target: &Target<'_>, other: &Target<'_>) -> bool {
+    let meet = target.layer.is_none() || other.layer.is_none() || target.layer == other.layer;
+    let alike = matches!(
+        (target.effect, other.effect),
+        (Effect::Forbid, _) | (_, Effect::Forbid) | (Effect::Allow, Effect::Allow)
+    );
+    meet && !alike && target.rule != other.rule
 }
 
 /// Positions of these names in the table.

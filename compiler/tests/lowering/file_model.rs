@@ -11,7 +11,7 @@ use policy_lang::policy::{Effect, FileAccess, Policy, Subject};
 use policy_lang::reference::{Access, decide};
 use proptest::prelude::*;
 
-use crate::policies::{effects, file, policy};
+use crate::policies::{effects, file, policies};
 
 const ACCESSES: [(FileAccess, plan::FileAccess); 3] = [
     (FileAccess::Read, plan::FileAccess::Read),
@@ -52,11 +52,14 @@ fn rules(patterns: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<(
     let all = vec![FileAccess::Read, FileAccess::Write, FileAccess::Execute];
     let accesses = proptest::sample::subsequence(all, 1..=3);
     let patterns = proptest::collection::vec(patterns, 1..3);
-    let rule = (effects(), accesses, patterns).prop_map(|(effect, accesses, patterns)| {
+    let rule = (effects(), accesses, patterns, 0..8_u8).prop_map(|(effect, accesses, patterns, kind)| {
         let patterns: Vec<_> = patterns.iter().map(String::as_str).collect();
-        (effect, file(&accesses, &patterns))
+        match file(&accesses, &patterns) {
+            Subject::File { targets, .. } if kind == 0 => (Effect::Deny, Subject::Hide { targets }),
+            subject => (effect, subject),
+        }
     });
-    proptest::collection::vec(rule, 0..8)
+    proptest::collection::vec(rule, 0..10)
 }
 
 pub(crate) fn any_rules() -> impl Strategy<Value = Vec<(Effect, Subject)>> {
@@ -167,8 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn file_rules_decide_as_the_reference_does(rules in any_rules()) {
-        let policy = policy(rules);
+    fn file_rules_decide_as_the_reference_does(policy in policies(any_rules())) {
         let artifact = emit(&lower(&policy).unwrap());
         let index = plan::FileIndex::new(&artifact.filesystem);
         for path in universe() {
@@ -187,16 +189,17 @@ proptest! {
     }
 
     #[test]
-    fn the_mount_tree_and_landlock_permit_what_the_policy_allows(rules in any_rules(), world in world()) {
-        let policy = policy(rules);
+    fn the_mount_tree_and_landlock_permit_what_the_policy_allows(
+        policy in policies(any_rules()),
+        world in world(),
+    ) {
         let artifact = emit(&lower(&policy).unwrap());
         let tree = regions(&artifact.filesystem, &nodes(&artifact.filesystem, &world));
         assert_model(&policy, &tree, &world)?;
     }
 
     #[test]
-    fn no_rename_opens_what_was_closed(rules in rules(literal())) {
-        let policy = policy(rules);
+    fn no_rename_opens_what_was_closed(policy in policies(rules(literal()))) {
         let artifact = emit(&lower(&policy).unwrap());
         let world: Vec<Node> = universe()
             .into_iter()

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, also in the functions that its tests share"
 )]
 
+mod environment_model;
 mod file_model;
 mod mechanisms;
 mod network_model;

@@ -8,7 +8,7 @@ use policy_lang::policy::{Effect, Protocol, Subject, Verb};
 use policy_lang::reference::{Access, decide};
 use proptest::prelude::*;
 
-use crate::policies::{effects, network, policy};
+use crate::policies::{effects, host, network, policies};
 
 const PREFIXES: [&str; 14] = [
     "0.0.0.0/0",
@@ -42,8 +42,16 @@ fn targets() -> impl Strategy<Value = Vec<(&'static str, u16, u16)>> {
 pub(crate) fn rule() -> impl Strategy<Value = (Effect, Subject)> {
     let verbs = proptest::sample::subsequence(vec![Verb::Connect, Verb::Bind], 1..=2);
     let protocols = proptest::sample::subsequence(vec![Protocol::Tcp, Protocol::Udp], 1..=2);
-    (effects(), verbs, protocols, targets())
-        .prop_map(|(effect, verbs, protocols, targets)| (effect, network(&verbs, &protocols, &targets)))
+    // A name beside the addresses changes nothing for a flow whose name is not known.
+    (effects(), verbs, protocols, targets(), any::<bool>()).prop_map(
+        |(effect, verbs, protocols, targets, named)| {
+            let mut subject = network(&verbs, &protocols, &targets);
+            if let (Subject::Network { hosts, .. }, true) = (&mut subject, named) {
+                hosts.push(host("*.example.com", 80, 443));
+            }
+            (effect, subject)
+        },
+    )
 }
 
 /// Both ends of each prefix, what lies just outside, and every form that carries an IPv4 address.
@@ -98,8 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn tables_decide_as_the_reference_does(rules in proptest::collection::vec(rule(), 0..9)) {
-        let policy = policy(rules);
+    fn tables_decide_as_the_reference_does(policy in policies(proptest::collection::vec(rule(), 0..12))) {
         let artifact = emit(&lower(&policy).unwrap());
         for address in addresses() {
             for port in PORTS.into_iter().chain([2, 1024]) {

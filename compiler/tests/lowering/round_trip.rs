@@ -90,8 +90,8 @@ fn layout_and_comments_do_not_change_the_digest_but_any_value_does() {
 fn what_is_not_this_format_is_refused_with_a_reason() {
     let text = encode(&artifact()).unwrap();
     let said = |bytes: &[u8]| decode(bytes).unwrap_err().to_string();
-    let newer = text.replacen("format: 1", "format: 2", 1);
-    assert!(said(newer.as_bytes()).contains("format 2"));
+    let newer = text.replacen("format: 2", "format: 3", 1);
+    assert!(said(newer.as_bytes()).contains("format 3"));
     assert!(said(b"(format: 7, anything: [(1)])").contains("format 7"));
     let unknown = text.replacen("    body: (", "    body: (extra: 1,", 1);
     assert!(
@@ -108,7 +108,7 @@ fn what_is_not_this_format_is_refused_with_a_reason() {
     assert!(matches!(decode(b"\xff\xfe"), Err(DecodeError::Syntax { .. })));
     let nested = "[".repeat(100_000);
     assert!(said(nested.as_bytes()).starts_with("line 1"));
-    let deep = format!("(format: 1, digest: {}", "Some(".repeat(1_000));
+    let deep = format!("(format: 2, digest: {}", "Some(".repeat(1_000));
     assert!(matches!(decode(deep.as_bytes()), Err(DecodeError::Syntax { .. })));
     let long = vec![b' '; artifact::bounds::ENCODED_BYTES + 1];
     assert!(matches!(decode(&long), Err(DecodeError::TooLong { .. })));
@@ -118,7 +118,7 @@ fn what_is_not_this_format_is_refused_with_a_reason() {
 #[test]
 fn what_does_not_hold_together_is_refused() {
     type Edit = fn(&mut Artifact);
-    let edits: [(&str, Edit); 18] = [
+    let edits: [(&str, Edit); 24] = [
         ("rules[0]", |a| a.rules[0].effect = artifact::Effect::Allow),
         ("rules[1].id", |a| a.rules[1].id.0 = 7),
         ("rules[1].lowering", |a| a.rules[1].lowering.clear()),
@@ -150,8 +150,24 @@ fn what_does_not_hold_together_is_refused() {
         ("network.port_lists[0]", |a| {
             a.network.port_lists[0] = vec![a.network.port_lists[0][0]; 2];
         }),
-        ("environment.pass", |a| {
-            a.environment.pass.insert("A=B".to_owned(), artifact::RuleId(6));
+        ("environment.rules[1]", |a| {
+            a.environment.rules[1].pattern = "A=B".to_owned();
+        }),
+        ("environment.rules[1].yields_to", |a| {
+            a.environment.rules[1].yields_to = vec![0];
+        }),
+        ("environment.outermost", |a| {
+            a.environment.outermost = artifact::LayerId(1);
+        }),
+        ("filesystem.outermost", |a| {
+            a.layers.push(a.layers[0].clone());
+        }),
+        ("layers", |a| a.layers.clear()),
+        ("rules[1].layer", |a| {
+            a.rules[1].layer = Some(artifact::LayerId(1));
+        }),
+        ("filesystem.rules[0]", |a| {
+            a.filesystem.rules[0].layer = Some(artifact::LayerId(0));
         }),
         ("process.limits", |a| {
             a.process.limits.push(a.process.limits[0]);
@@ -174,10 +190,11 @@ proptest! {
 
     #[test]
     fn every_artifact_survives_its_text(
-        files in crate::file_model::any_rules(),
-        network in proptest::collection::vec(crate::network_model::rule(), 0..9),
+        policy in crate::policies::policies(
+            (crate::file_model::any_rules(), proptest::collection::vec(crate::network_model::rule(), 0..9))
+                .prop_map(|(files, network)| files.into_iter().chain(network).collect()),
+        ),
     ) {
-        let policy = policy(files.into_iter().chain(network).collect());
         let artifact = emit(&lower(&policy).unwrap());
         let text = encode(&artifact).unwrap();
         prop_assert_eq!(&decode(text.as_bytes()).unwrap(), &artifact);

@@ -11,7 +11,7 @@ use policy_lang::reference::{Access, Decision, decide};
 use policy_lang::syscall::{Comparison, Condition, SyscallSet, Width, table};
 use proptest::prelude::*;
 
-use crate::policies::{ARCHITECTURES, boundaries, call, filter, group, policy, run, when};
+use crate::policies::{ARCHITECTURES, boundaries, call, filter, group, layered, policy, run, when};
 
 /// Neighbours in the table, calls one architecture lacks, and calls whose arguments policies look at.
 const CALLS: [&str; 14] = [
@@ -91,12 +91,19 @@ fn target() -> impl Strategy<Value = SyscallSet> {
 }
 
 fn effect() -> impl Strategy<Value = Effect> {
-    prop_oneof![4 => Just(Effect::Allow), 3 => Just(Effect::Deny), 1 => Just(Effect::Forbid)]
+    prop_oneof![
+        6 => Just(Effect::Allow),
+        1 => Just(Effect::Ask),
+        3 => Just(Effect::Deny),
+        1 => Just(Effect::Forbid),
+    ]
 }
 
 fn any_policy() -> impl Strategy<Value = Policy> {
     let rule = (effect(), prop::collection::vec(target(), 1..3));
-    prop::collection::vec(rule, 0..7).prop_map(policy)
+    let layer = prop_oneof![1 => Just(None), 3 => Just(Some(0)), 3 => Just(Some(1)), 1 => Just(Some(2))];
+    let layers = prop_oneof![Just(vec![Some(0); 9]), prop::collection::vec(layer, 9)];
+    (prop::collection::vec(rule, 0..9), layers).prop_map(|(rules, layers)| layered(policy(rules), &layers))
 }
 
 /// Arguments on both sides of everything the policy compares.

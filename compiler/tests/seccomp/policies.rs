@@ -3,7 +3,7 @@
 use artifact::seccomp::{Architecture, SeccompFilter};
 use compiler::seccomp::interpret::{Checked, SeccompData, check};
 use compiler::seccomp::{bpf, generate};
-use policy_lang::policy::{Effect, Origin, Policy, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, LayerId, Origin, Policy, Rule, RuleId, Subject};
 use policy_lang::syscall::{Comparison, Condition, SyscallSet, Width};
 
 pub(crate) const ARCHITECTURES: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
@@ -22,6 +22,16 @@ pub(crate) fn policy(rules: Vec<(Effect, Vec<SyscallSet>)>) -> Policy {
             .collect(),
         ..Policy::built_in("test")
     }
+}
+
+/// The same rules spread over several layers; few of them are of every layer.
+pub(crate) fn layered(mut policy: Policy, layers: &[Option<u8>]) -> Policy {
+    let count = 1 + layers.iter().flatten().max().copied().unwrap_or(0);
+    policy.layers = vec![policy.layers[0].clone(); usize::from(count)];
+    for (rule, layer) in policy.rules.iter_mut().skip(1).zip(layers) {
+        rule.layer = layer.map(LayerId);
+    }
+    policy
 }
 
 pub(crate) fn rule(id: RuleId, effect: Effect, subject: Subject) -> Rule {

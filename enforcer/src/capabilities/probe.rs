@@ -74,6 +74,12 @@ pub(crate) fn probe_beyond(shown: &[(Capability, &str)]) -> Capabilities {
             ),
             Capability::KernelBtf => file("/sys/kernel/btf/vmlinux"),
             Capability::BpfLsm => lsm("bpf"),
+            Capability::Approvals
+            | Capability::HostNames
+            | Capability::Hide
+            | Capability::Broker
+            | Capability::Workspace
+            | Capability::FileAccessRecords => absent("not in this version of Remit".to_owned()),
         };
         found.insert(capability, presence);
     }

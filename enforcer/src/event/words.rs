@@ -32,6 +32,7 @@ pub const fn mechanism_word(mechanism: Mechanism) -> &'static str {
         Mechanism::Rlimit => "rlimit",
         Mechanism::Credentials => "credentials",
         Mechanism::Supervisor => "supervisor",
+        Mechanism::Broker => "broker",
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Rules(Vec<Named>);
 impl Rules {
     pub(super) fn new(artifact: &Artifact) -> Self {
         let named = |rule: &RuleRecord| Named {
-            reference: Arc::new(RuleReference::from(rule)),
+            reference: Arc::new(RuleReference::new(artifact, rule)),
             because: rule.because.as_deref().map(Arc::from),
         };
         Self(artifact.rules.iter().map(named).collect())

@@ -213,6 +213,11 @@ fn why(event: &Event) -> String {
         Some((place, _)) => text.push_str(&escaped(place.as_bytes())),
         None => text.push_str(&rule.location),
     }
+    for (what, name) in [("ceiling", &rule.ceiling), ("group", &rule.group)] {
+        if let Some(name) = name {
+            let _ = write!(text, " ({what} \"{}\")", escaped(name.as_bytes()));
+        }
+    }
     let rule_text = escaped(rule.text.as_bytes());
     if !rule_text.starts_with(effect_word(rule.effect)) {
         let _ = write!(text, " {}", effect_word(rule.effect));

@@ -32,6 +32,8 @@ fn event(id: u32, because: Option<&str>, mechanism: Mechanism, details: Details)
             effect: Effect::Deny,
             label: None,
             location: location.to_owned(),
+            ceiling: None,
+            group: None,
             text: text.to_owned(),
         })),
         because: because.map(Arc::from),
@@ -200,4 +202,19 @@ fn what_every_c_library_tries_and_does_without_is_not_shown() {
     };
     assert_eq!(plain().line(&call("clone3")), None);
     assert!(plain().line(&call("unshare")).is_some());
+}
+
+#[test]
+fn a_refusal_by_a_ceiling_or_a_group_names_it() {
+    let mut event = connect();
+    let mut rule = (**event.rule.as_ref().unwrap()).clone();
+    rule.location = "org/baseline.remit:12:5".to_owned();
+    rule.ceiling = Some("baseline".to_owned());
+    rule.group = Some("std::git".to_owned());
+    event.rule = Some(Arc::new(rule));
+    let line = plain().line(&event).unwrap();
+    assert!(
+        line.contains("org/baseline.remit:12 (ceiling \"baseline\") (group \"std::git\") deny connect"),
+        "{line}"
+    );
 }

@@ -12,7 +12,7 @@ use artifact::network::NetworkTables;
 use artifact::process::{Identity, ProcessPlan, RecordOptions};
 use artifact::rule::{Domain, Lowering, Mechanism, Origin};
 use artifact::seccomp::{Architecture, Refusal, SeccompFilter};
-use artifact::{Artifact, Effect, PolicyIdentity, RuleId, RuleRecord};
+use artifact::{Artifact, Effect, Layer, PolicyIdentity, RuleId, RuleRecord};
 use enforcer::Instance;
 use enforcer::audit::AuditStream;
 use enforcer::bpf::{CgroupId, ProcessStamp, Record};
@@ -205,6 +205,8 @@ fn rule(id: u32, effect: Effect, domain: Domain, text: &str, because: Option<&st
         label: None,
         because: because.map(str::to_owned),
         origin,
+        layer: None,
+        via: None,
         permit_degraded: false,
         lowering: vec![Lowering {
             mechanism: Mechanism::LandlockFs,
@@ -223,6 +225,11 @@ pub fn policy(denied_path: &str) -> Artifact {
             summary: None,
         },
         parameters: std::collections::BTreeMap::new(),
+        layers: vec![Layer {
+            name: "audit-test".to_owned(),
+            file: "test.remit".to_owned(),
+        }],
+        unlocks: Vec::new(),
         rules: vec![
             rule(
                 0,
@@ -251,15 +258,18 @@ pub fn policy(denied_path: &str) -> Artifact {
             rules: vec![PathRule {
                 rule: RuleId(1),
                 effect: Effect::Deny,
+                layer: None,
                 access: FileAccess::Read,
                 pattern: PathPattern::Literal(denied_path.to_owned()),
                 if_present: false,
                 yields_to: Vec::new(),
             }],
-            scratch: Vec::new(),
+            ..FilesystemPlan::default()
         },
         network: NetworkTables::default(),
         environment: EnvironmentPlan::default(),
+        brokers: Vec::new(),
+        workspace: None,
         process: ProcessPlan {
             identity: Identity::User,
             identity_rule: RuleId(0),
@@ -278,6 +288,7 @@ pub fn policy(denied_path: &str) -> Artifact {
             exec: true,
             connect: true,
             bind: true,
+            ..RecordOptions::default()
         },
     }
 }

@@ -17,11 +17,15 @@ use enforcer::Instance;
 use enforcer::bpf::{self, CgroupId, Host, NetworkRecord, Record, RunTables};
 
 pub(crate) const RECORD_ALL: RecordOptions = RecordOptions {
+    read: false,
+    write: false,
     exec: true,
     connect: true,
     bind: true,
 };
 pub(crate) const RECORD_NONE: RecordOptions = RecordOptions {
+    read: false,
+    write: false,
     exec: false,
     connect: false,
     bind: false,

@@ -2,7 +2,7 @@
 
 use artifact::Artifact;
 use artifact::rule::{Lowering, Origin, RuleRecord};
-use enforcer::event::{effect_word, mechanism_word};
+use enforcer::event::{RuleReference, effect_word, mechanism_word};
 use enforcer::{Capabilities, RuleStatus, Status};
 use serde::Serialize;
 
@@ -19,6 +19,12 @@ pub(super) struct Report {
     pub(super) admitted: bool,
     pub(super) counts: Counts,
     pub(super) requirements: Vec<Requirement>,
+    /// Statements that are no rules and cannot be carried out here, with the reason.
+    pub(super) unmet: Vec<String>,
+    /// The ceilings, the nearest first.
+    pub(super) ceilings: Vec<Ceiling>,
+    /// What is open of the floor.
+    pub(super) unlocks: Vec<Unlock>,
     pub(super) rules: Vec<Rule>,
     /// Built-in rules that are not listed because `--all` was not given.
     pub(super) built_in_hidden: usize,
@@ -39,6 +45,21 @@ pub(super) struct Requirement {
     pub(super) missing: Option<String>,
 }
 
+/// A policy that this one is held to.
+#[derive(Debug, Serialize)]
+pub(super) struct Ceiling {
+    pub(super) name: String,
+    pub(super) file: String,
+}
+
+/// A part of the floor that is open.
+#[derive(Debug, Serialize)]
+pub(super) struct Unlock {
+    pub(super) name: String,
+    pub(super) because: String,
+    pub(super) place: String,
+}
+
 /// One rule.
 #[derive(Debug, Serialize)]
 pub(super) struct Rule {
@@ -49,6 +70,10 @@ pub(super) struct Rule {
     pub(super) label: Option<String>,
     pub(super) because: Option<String>,
     pub(super) place: String,
+    /// The ceiling it is a rule of.
+    pub(super) ceiling: Option<String>,
+    /// The group it came from.
+    pub(super) group: Option<String>,
     #[serde(flatten)]
     pub(super) status: Status,
     pub(super) permit_degraded: bool,
@@ -102,16 +127,39 @@ impl Report {
         };
         let rules: Vec<Rule> = pairs()
             .filter(shown)
-            .map(|(rule, status)| Rule::new(rule, status.status.clone(), capabilities))
+            .map(|(rule, status)| Rule::new(artifact, rule, status.status.clone(), capabilities))
+            .collect();
+        let unmet: Vec<String> = enforcer::admission::unmet_statements(artifact, capabilities)
+            .iter()
+            .map(ToString::to_string)
             .collect();
         Self {
             policy: artifact.policy.name.clone(),
             summary: artifact.policy.summary.clone(),
             digest: artifact.digest().to_string(),
             kernel: capabilities.kernel.clone(),
-            admitted: met && pairs().all(stands),
+            admitted: met && unmet.is_empty() && pairs().all(stands),
             counts,
             requirements,
+            unmet,
+            ceilings: artifact
+                .layers
+                .iter()
+                .skip(1)
+                .map(|layer| Ceiling {
+                    name: layer.name.clone(),
+                    file: layer.file.clone(),
+                })
+                .collect(),
+            unlocks: artifact
+                .unlocks
+                .iter()
+                .map(|unlock| Unlock {
+                    name: unlock.name.clone(),
+                    because: unlock.because.clone(),
+                    place: words::origin(&unlock.origin),
+                })
+                .collect(),
             built_in_hidden: artifact.rules.len() - rules.len(),
             rules,
         }
@@ -119,7 +167,8 @@ impl Report {
 }
 
 impl Rule {
-    fn new(rule: &RuleRecord, status: Status, capabilities: &Capabilities) -> Self {
+    fn new(artifact: &Artifact, rule: &RuleRecord, status: Status, capabilities: &Capabilities) -> Self {
+        let reference = RuleReference::new(artifact, rule);
         Self {
             rule: rule.id.0,
             domain: words::domain(rule.domain),
@@ -128,6 +177,8 @@ impl Rule {
             label: rule.label.clone(),
             because: rule.because.clone(),
             place: words::origin(&rule.origin),
+            ceiling: reference.ceiling,
+            group: reference.group,
             status,
             permit_degraded: rule.permit_degraded,
             mechanisms: rule

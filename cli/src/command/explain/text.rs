@@ -29,6 +29,21 @@ pub(super) fn draw(report: &Report, surface: Surface) -> String {
     }
     text.push_str(&surface.paint(Style::Faint, &format!("digest {}", report.digest)));
     text.push('\n');
+    for ceiling in &report.ceilings {
+        text.push_str(&format!("within \"{}\" ({})\n", ceiling.name, ceiling.file));
+    }
+    for unlock in &report.unlocks {
+        text.push_str(&format!(
+            "{}: the floor's \"{}\" is open ({}) because \"{}\"\n",
+            surface.paint(Style::Bad, "unlocked"),
+            unlock.name,
+            unlock.place,
+            unlock.because
+        ));
+    }
+    for unmet in &report.unmet {
+        text.push_str(&format!("{}: {unmet}\n", surface.paint(Style::Bad, "refused")));
+    }
     for requirement in &report.requirements {
         let (style, word) = match requirement.missing {
             None => (Style::Good, "holds"),
@@ -73,6 +88,12 @@ fn row(rule: &Rule) -> Row {
     let mut lines = vec![rule.text.clone()];
     if let Some(label) = &rule.label {
         lines.push(format!("label: {label}"));
+    }
+    if let Some(ceiling) = &rule.ceiling {
+        lines.push(format!("ceiling: {ceiling}"));
+    }
+    if let Some(group) = &rule.group {
+        lines.push(format!("group: {group}"));
     }
     if let Some(because) = &rule.because {
         lines.push(format!("because: {because}"));

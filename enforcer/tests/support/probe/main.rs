@@ -64,6 +64,7 @@ fn supervisor(instance: &str, cgroup: u64) {
         exec: true,
         connect: true,
         bind: true,
+        ..Default::default()
     };
     let instance = enforcer::Instance::new(instance).unwrap();
     let host = enforcer::bpf::Host::open(&instance).unwrap();
