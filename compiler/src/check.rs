@@ -12,10 +12,22 @@ use policy_lang::SourceFile;
 use policy_lang::policy::Policy;
 
 mod context;
+mod dead;
+mod egress;
+mod environment;
+mod execute;
+mod later;
 mod place;
+mod process;
 mod reasons;
+mod secrets;
+mod sockets;
+mod suppress;
 mod trees;
+mod trusted;
 mod unused;
+mod workspace;
+mod written;
 
 use context::Context;
 
@@ -37,36 +49,58 @@ type Family = fn(&Context<'_>, &mut Vec<Diagnostic>);
 const REFUSALS: &[Family] = &[];
 
 /// What a reviewer should see.
-const LINTS: &[Family] = &[trees::check, unused::check, reasons::check];
+const LINTS: &[Family] = &[
+    dead::check,
+    trees::check,
+    execute::check,
+    secrets::check,
+    trusted::check,
+    sockets::check,
+    later::check,
+    egress::check,
+    environment::check,
+    process::check,
+    unused::check,
+    reasons::check,
+];
 
 /// Everything that is worth saying about a policy, in the order of its text.
 #[must_use]
 pub fn check(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
-    gather(REFUSALS.iter().chain(LINTS), policy, options)
+    let context = Context::new(policy, options);
+    let mut found = gather(REFUSALS, &context);
+    found.extend(reviewed(&context));
+    in_order(found)
 }
 
 /// What [`check`] says beyond [`refusals`].
 #[must_use]
 pub fn lints(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
-    gather(LINTS, policy, options)
+    in_order(reviewed(&Context::new(policy, options)))
 }
 
 /// Only what makes the policy unfit to run: all of these are errors.
 #[must_use]
 pub fn refusals(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
-    gather(REFUSALS, policy, options)
+    in_order(gather(REFUSALS, &Context::new(policy, options)))
 }
 
-fn gather<'f>(
-    families: impl IntoIterator<Item = &'f Family>,
-    policy: &Policy,
-    options: &Options<'_>,
-) -> Vec<Diagnostic> {
-    let context = Context::new(policy, options);
+/// Lints without what the file accepts.
+fn reviewed(context: &Context<'_>) -> Vec<Diagnostic> {
+    let mut found = gather(LINTS, context);
+    suppress::apply(context, &mut found);
+    found
+}
+
+fn gather(families: &[Family], context: &Context<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for family in families {
-        family(&context, &mut found);
+        family(context, &mut found);
     }
+    found
+}
+
+fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.sort_by_key(|finding| (finding.file, finding.span, finding.code));
     found
 }

@@ -9,7 +9,7 @@ use policy_lang::policy::{Effect, FileAccess, LayerId, Policy, Rule, RuleId, Sub
 use policy_lang::reference::{Access, Decision, decide};
 
 use super::Options;
-use super::place::Places;
+use super::place::{Place, Places};
 
 /// A policy, its text, and what is known of where it will run.
 pub(crate) struct Context<'a> {
@@ -88,12 +88,134 @@ impl<'a> Context<'a> {
         (decision.effect <= Effect::Ask).then_some(rule)
     }
 
+    /// A path in the home directory.
+    pub(crate) fn at_home(&self, path: &str) -> String {
+        format!("{}/{path}", self.options.home.trim_end_matches('/'))
+    }
+
+    /// The target that grants an access to a file, if the policy's own rules do.
+    pub(crate) fn grant_of(&self, access: FileAccess, path: &str) -> Option<Grant<'a>> {
+        let rule = self.granted_file(access, path)?;
+        let Subject::File { accesses, targets } = &rule.subject else {
+            return None;
+        };
+        let index = targets.iter().position(|target| target.covers(path))?;
+        let own = rule.layer == Some(LayerId::INNERMOST);
+        own.then(|| targets.get(index))?.map(|target| Grant {
+            rule,
+            accesses,
+            target,
+            index,
+        })
+    }
+
+    /// A target as it was written, without its quotes; as resolved where that cannot be told.
+    pub(crate) fn written_target(&self, grant: &Grant<'_>) -> String {
+        let place = self.places.target(grant.rule, grant.index);
+        let written = self.places.file(place.file).map(|file| file.slice(place.span));
+        let inner = written.and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
+        let (PathPattern::Literal(path) | PathPattern::Glob(path)) = grant.target;
+        inner.unwrap_or(path).to_owned()
+    }
+
+    /// Where to point for a rule: at its statement, or at the `use` that brought it.
+    pub(crate) fn place(&self, rule: &Rule) -> Place {
+        self.import(rule).unwrap_or_else(|| self.places.rule(rule))
+    }
+
+    /// Where to point for one target of a rule.
+    pub(crate) fn target(&self, rule: &Rule, index: usize) -> Place {
+        self.import(rule)
+            .unwrap_or_else(|| self.places.target(rule, index))
+    }
+
+    fn import(&self, rule: &Rule) -> Option<Place> {
+        rule.via.as_deref().and_then(|group| self.places.import(group))
+    }
+
+    /// Targets of rules on files that grant something, also after an approval.
+    pub(crate) fn grants(&self) -> impl Iterator<Item = Grant<'a>> {
+        self.own()
+            .filter(|rule| rule.effect <= Effect::Ask)
+            .filter_map(|rule| match &rule.subject {
+                Subject::File { accesses, targets } => Some((rule, accesses, targets)),
+                _ => None,
+            })
+            .flat_map(|(rule, accesses, targets)| {
+                targets.iter().enumerate().map(move |(index, target)| Grant {
+                    rule,
+                    accesses,
+                    target,
+                    index,
+                })
+            })
+    }
+
+    /// Rules that let the run connect or bind.
+    pub(crate) fn grants_of_network(&self) -> impl Iterator<Item = &'a Rule> {
+        let network = |rule: &&Rule| matches!(rule.subject, Subject::Network { .. });
+        self.own()
+            .filter(|rule| rule.effect <= Effect::Ask)
+            .filter(network)
+    }
+
     /// The same for a file.
     pub(crate) fn granted_file(&self, access: FileAccess, path: &str) -> Option<&'a Rule> {
         self.granted(&Access::File {
             access,
             path: path.to_owned(),
         })
+    }
+}
+
+/// One target of a rule that grants accesses to files.
+#[derive(Clone, Copy)]
+pub(crate) struct Grant<'a> {
+    pub(crate) rule: &'a Rule,
+    pub(crate) accesses: &'a [FileAccess],
+    pub(crate) target: &'a PathPattern,
+    /// Which of the rule's targets.
+    pub(crate) index: usize,
+}
+
+impl<'a> Grant<'a> {
+    /// `read and write`
+    pub(crate) fn words(&self) -> String {
+        let words: Vec<&str> = self.accesses.iter().map(|access| access.word()).collect();
+        words.join(" and ")
+    }
+
+    /// The path, where it is one.
+    pub(crate) fn literal(&self) -> Option<&'a str> {
+        match self.target {
+            PathPattern::Literal(path) => Some(path),
+            PathPattern::Glob(_) => None,
+        }
+    }
+
+    /// A path in the tree that no other rule speaks of.
+    pub(crate) fn inside(&self) -> Option<String> {
+        match self.target {
+            PathPattern::Literal(path) => Some(beneath(path)),
+            PathPattern::Glob(_) => None,
+        }
+    }
+}
+
+/// A path beneath a directory that no rule names: what holds for it holds for the tree in general.
+pub(crate) fn beneath(directory: &str) -> String {
+    format!("{}/no-rule-names-this", directory.trim_end_matches('/'))
+}
+
+/// A few names and how many more there are: `a`, `b` and 3 more.
+pub(crate) fn some_of(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(4).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(shown.len());
+    match (shown.split_last(), more) {
+        (None, _) => String::new(),
+        (Some((last, [])), 0) => last.clone(),
+        (Some((last, before)), 0) => format!("{} and {last}", before.join(", ")),
+        (Some(_), more) => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

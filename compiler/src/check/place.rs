@@ -11,7 +11,7 @@ use policy_lang::{Diagnostic, SourceFile};
 
 mod scan;
 
-pub(crate) use scan::{Kind, tokens};
+pub(crate) use scan::{Kind, all, tokens};
 
 /// Words that begin a statement, besides those of a suffix.
 const STATEMENTS: &[&str] = &[
@@ -137,6 +137,27 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// The name in a `use` statement of the policy's own file.
+    pub(crate) fn import(&self, group: &str) -> Option<Place> {
+        let file = FileId::default();
+        let source = self.file(file)?;
+        let mut in_use = false;
+        for token in tokens(&source.text, 0) {
+            match token.kind {
+                Kind::Word if in_use && token.text == group => {
+                    return Some(Place {
+                        file,
+                        span: token.span,
+                    });
+                }
+                Kind::Word if STATEMENTS.contains(&token.text) => in_use = token.text == "use",
+                Kind::Brace | Kind::Text => in_use = false,
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// `policy "name"`, in the policy's own file.
     pub(crate) fn policy(&self) -> Place {
         let file = FileId::default();
@@ -214,6 +235,19 @@ impl Statement {
             Span::new(self.span.start - indent, self.span.end + blank + 1)
         } else {
             self.span
+        }
+    }
+
+    /// What to cut so that one of several targets is gone, with its comma.
+    pub(crate) fn removal_of(&self, index: usize) -> Option<Span> {
+        let target = self.targets.get(index)?;
+        match (
+            index.checked_sub(1).and_then(|before| self.targets.get(before)),
+            self.targets.get(index + 1),
+        ) {
+            (Some(before), _) => Some(Span::new(before.end, target.end)),
+            (None, Some(after)) => Some(Span::new(target.start, after.start)),
+            (None, None) => None,
         }
     }
 }

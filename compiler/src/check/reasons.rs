@@ -9,7 +9,7 @@ use super::Context;
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for rule in context.written().filter(|rule| rule.because.is_none()) {
         if rule.permit_degraded {
-            let place = context.places.rule(rule);
+            let place = context.place(rule);
             found.push(place.found(|span| {
                 Diagnostic::warning(
                     Code::DegradedWithoutReason,
@@ -20,7 +20,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 .help("add `because \"…\"`: it is shown with each `degraded` event")
             }));
         } else if rule.effect >= Effect::Deny {
-            let place = context.places.rule(rule);
+            let place = context.place(rule);
             found.push(place.found(|span| {
                 Diagnostic::remark(
                     Code::RefusalWithoutReason,

@@ -3,9 +3,10 @@
 use policy_lang::Diagnostic;
 use policy_lang::diagnostic::Code;
 use policy_lang::pattern::PathPattern;
-use policy_lang::policy::{Effect, FileAccess, Rule, Subject};
+use policy_lang::policy::FileAccess;
 
 use super::Context;
+use super::context::{Grant, beneath};
 use super::place::Place;
 
 /// Directories of all users, and root's own.
@@ -14,32 +15,9 @@ const HOMES: &[&str] = &["/home", "/root"];
 const SYSTEM: &[&str] = &[
     "/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/opt", "/var/lib",
 ];
-/// A name that no rule speaks of, for what is decided "in general" beneath a directory.
-const ANYTHING: &str = "no-rule-names-this";
-
-/// One target of a granting rule.
-struct Grant<'a> {
-    rule: &'a Rule,
-    accesses: &'a [FileAccess],
-    target: &'a PathPattern,
-    place: usize,
-}
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
-    for rule in context.own().filter(|rule| rule.effect <= Effect::Ask) {
-        let Subject::File { accesses, targets } = &rule.subject else {
-            continue;
-        };
-        for (place, target) in targets.iter().enumerate() {
-            let grant = Grant {
-                rule,
-                accesses,
-                target,
-                place,
-            };
-            found.extend(judge(context, &grant));
-        }
-    }
+    found.extend(context.grants().filter_map(|grant| judge(context, &grant)));
 }
 
 /// The broadest thing that is wrong with a grant.
@@ -52,44 +30,35 @@ fn judge(context: &Context<'_>, grant: &Grant<'_>) -> Option<Diagnostic> {
     {
         return None;
     }
-    let of = |context: &Context<'_>| context.places.target(grant.rule, grant.place);
-    if grant.covers(context, "/") {
-        return Some(whole_tree(of(context), grant));
+    let place = || context.target(grant.rule, grant.index);
+    if covers(context, grant, "/") {
+        return Some(whole_tree(place(), grant));
     }
     let home = context.options.home;
-    let homes = HOMES.iter().copied().filter(|tree| *tree != home);
-    if let Some(tree) = std::iter::once(home)
-        .chain(homes)
-        .find(|tree| grant.covers(context, tree))
+    if let Some(tree) = HOMES
+        .iter()
+        .copied()
+        .chain([home])
+        .find(|tree| covers(context, grant, tree))
     {
-        return Some(home_granted(of(context), grant, tree, tree == home));
+        return Some(home_granted(place(), grant, tree, tree == home));
     }
     if grant.accesses.contains(&FileAccess::Write)
-        && let Some(tree) = SYSTEM.iter().find(|tree| grant.covers(context, tree))
+        && let Some(tree) = SYSTEM.iter().find(|tree| covers(context, grant, tree))
     {
-        return Some(system_writable(of(context), tree));
+        return Some(system_writable(place(), tree));
     }
     ["/sys", "/dev"]
         .iter()
-        .find(|tree| grant.covers(context, tree))
-        .map(|tree| kernel_tree(of(context), grant, tree))
+        .find(|tree| covers(context, grant, tree))
+        .map(|tree| kernel_tree(place(), grant, tree))
 }
 
-impl Grant<'_> {
-    /// Whether it speaks of a whole tree, and is not taken back there by another rule.
-    fn covers(&self, context: &Context<'_>, tree: &str) -> bool {
-        let inside = format!("{}/{ANYTHING}", tree.trim_end_matches('/'));
-        self.target.covers(tree)
-            && self
-                .accesses
-                .iter()
-                .any(|access| context.granted_file(*access, &inside).is_some())
-    }
-
-    fn words(&self) -> String {
-        let words: Vec<&str> = self.accesses.iter().map(|access| access.word()).collect();
-        words.join(" and ")
-    }
+/// Whether a grant speaks of a whole tree, and is not taken back there by another rule.
+fn covers(context: &Context<'_>, grant: &Grant<'_>, tree: &str) -> bool {
+    let inside = beneath(tree);
+    let granted = |access: &FileAccess| context.granted_file(*access, &inside).is_some();
+    grant.target.covers(tree) && grant.accesses.iter().any(granted)
 }
 
 fn whole_tree(place: Place, grant: &Grant<'_>) -> Diagnostic {
@@ -107,12 +76,10 @@ fn whole_tree(place: Place, grant: &Grant<'_>) -> Diagnostic {
 
 fn home_granted(place: Place, grant: &Grant<'_>, tree: &str, own: bool) -> Diagnostic {
     let words = grant.words();
-    let whose = if own {
-        "the home directory"
-    } else if tree == "/root" {
-        "root's home directory"
-    } else {
-        "every home directory"
+    let whose = match tree {
+        "/home" => "every home directory",
+        "/root" if !own => "root's home directory",
+        _ => "the home directory",
     };
     place.found(|span| {
         Diagnostic::warning(Code::HomeGranted, span, format!("the run may {words} {whose}"))

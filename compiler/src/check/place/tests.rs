@@ -92,3 +92,11 @@ fn a_removed_statement_takes_its_line_with_it_unless_something_else_is_there() {
     assert_eq!(cut(6), "    deny \"/a\"\n");
     assert_eq!(cut(20), "deny \"/b\"");
 }
+
+#[test]
+fn a_removed_target_takes_one_comma_with_it() {
+    let (source, statement) = found("deny \"/a\", \"/b\"");
+    assert_eq!(source.slice(statement.removal_of(0).unwrap()), "\"/a\", ");
+    assert_eq!(source.slice(statement.removal_of(1).unwrap()), ", \"/b\"");
+    assert_eq!(found("deny \"/a\"").1.removal_of(0), None);
+}
