@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Show what enforces each rule, and whether this host can
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
+    /// Say why an access is allowed or refused, and what rule would allow it
+    #[command(after_help = examples::WHY)]
+    Why(Why),
     /// Run a command within a policy (needs root)
     #[command(after_help = examples::RUN)]
     Run(Run),
@@ -193,6 +196,66 @@ pub(crate) struct Explain {
     /// Write for a person or, as one document, for a program
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+/// `remit why`.
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// Policy file or compiled artifact
+    #[arg(value_name = "POLICY|ARTIFACT", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    /// The access: `read PATH`, `connect HOST:PORT`, `env NAME`, `syscall NAME argument=value`, …
+    #[arg(
+        value_name = "ACCESS",
+        required_unless_present = "event",
+        conflicts_with = "event"
+    )]
+    pub(crate) access: Vec<String>,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// Answer from this compiled artifact, and say whether the policy decides the same
+    #[arg(long, value_name = "FILE.ron", value_hint = ValueHint::FilePath)]
+    pub(crate) artifact: Option<PathBuf>,
+    /// Answer for a recorded event: a file written by `remit run --events`, and the event's `seq`
+    #[arg(long, value_name = "FILE:SEQ")]
+    pub(crate) event: Option<EventPosition>,
+    /// Which run of the event file, where it holds several
+    #[arg(long, value_name = "ID", requires = "event")]
+    pub(crate) run: Option<String>,
+    /// An argument of the recorded call, since the kernel does not record them; may be repeated
+    #[arg(long = "argument", value_name = "NAME=VALUE", requires = "event")]
+    pub(crate) arguments: Vec<String>,
+    /// Look for the narrowest rule that would allow it (`--event` always does)
+    #[arg(long)]
+    pub(crate) propose: bool,
+    /// Let the proposed rule cover the neighbours too: the directory, the network, any arguments
+    #[arg(long)]
+    pub(crate) generalise: bool,
+    /// Write for a person or, as one document, for a program
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// `file:seq`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EventPosition {
+    /// JSON lines.
+    pub(crate) file: PathBuf,
+    /// Number of the event in its run.
+    pub(crate) seq: u64,
+}
+
+impl FromStr for EventPosition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || "write the event file and the event's `seq`, as in `events.jsonl:7`".to_owned();
+        let (file, seq) = text.rsplit_once(':').ok_or_else(wrong)?;
+        Ok(Self {
+            file: PathBuf::from(file),
+            seq: seq.parse().map_err(|_| wrong())?,
+        })
+    }
 }
 
 /// `remit run`.

@@ -10,6 +10,7 @@ mod fmt;
 mod host;
 mod run;
 mod test;
+mod why;
 
 use std::process::ExitCode;
 
@@ -22,7 +23,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let failed = match &cli.command {
         Command::Run(_) => exit::RUN_FAILED,
         // 1 is an answer.
-        Command::Test(_) => exit::NO_ANSWER,
+        Command::Test(_) | Command::Why(_) => exit::NO_ANSWER,
         _ => exit::FAILED,
     };
     let result = match cli.command {
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
         Command::Test(arguments) => test::run(&arguments, cli.color),
+        Command::Why(arguments) => why::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),
         Command::Fmt(arguments) => fmt::run(&arguments, cli.color),
         Command::Explain(arguments) => explain::run(&arguments, cli.color),

@@ -56,6 +56,14 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
     let mut source =
         policy_lang::host::load(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     source.name = name(path);
+    resolved(source, bindings)
+}
+
+/// Resolves a text in place of the file that its name says.
+///
+/// # Errors
+/// When the bindings make no sense.
+pub(crate) fn resolved(source: SourceFile, bindings: &Bindings) -> anyhow::Result<Front> {
     let inputs = Inputs {
         parameters: parameters(bindings)?,
         home: text(home(bindings)?, "the home directory")?,
@@ -131,7 +139,7 @@ pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Fron
     }
 }
 
-fn decoded(path: &Path, bindings: &Bindings) -> anyhow::Result<Artifact> {
+pub(crate) fn decoded(path: &Path, bindings: &Bindings) -> anyhow::Result<Artifact> {
     if let Some(parameter) = bindings.parameters.first() {
         bail!(
             "`--param {}` is for a policy: the parameters of the artifact `{}` were bound when it was compiled",
@@ -139,6 +147,14 @@ fn decoded(path: &Path, bindings: &Bindings) -> anyhow::Result<Artifact> {
             path.display()
         );
     }
+    decode(path)
+}
+
+/// Decodes an artifact.
+///
+/// # Errors
+/// When it cannot be read, or is none.
+pub(crate) fn decode(path: &Path) -> anyhow::Result<Artifact> {
     let limit = u64::try_from(artifact::bounds::ENCODED_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     File::open(path)
@@ -194,7 +210,7 @@ fn parameters(bindings: &Bindings) -> anyhow::Result<BTreeMap<String, String>> {
 }
 
 /// What `~` means. Under sudo it is the home of who called sudo: root's own is not what the policy's author meant.
-fn home(bindings: &Bindings) -> anyhow::Result<PathBuf> {
+pub(crate) fn home(bindings: &Bindings) -> anyhow::Result<PathBuf> {
     if let Some(home) = &bindings.home {
         return std::path::absolute(home).context("cannot make `--home` absolute");
     }
@@ -224,7 +240,7 @@ fn home_of_sudo_caller() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn directory(bindings: &Bindings) -> anyhow::Result<PathBuf> {
+pub(crate) fn directory(bindings: &Bindings) -> anyhow::Result<PathBuf> {
     match &bindings.directory {
         Some(directory) => std::fs::canonicalize(directory)
             .with_context(|| format!("cannot use `{}` as the working directory", directory.display())),
@@ -232,7 +248,7 @@ fn directory(bindings: &Bindings) -> anyhow::Result<PathBuf> {
     }
 }
 
-fn text(path: PathBuf, what: &str) -> anyhow::Result<String> {
+pub(crate) fn text(path: PathBuf, what: &str) -> anyhow::Result<String> {
     path.into_os_string()
         .into_string()
         .map_err(|path| anyhow::anyhow!("{what} is not UTF-8: {}", path.display()))

@@ -4,6 +4,8 @@ pub(crate) mod diagnostic;
 pub(crate) mod failure;
 pub(crate) mod json;
 pub(crate) mod junit;
+pub(crate) mod mechanism;
+pub(crate) mod reasons;
 pub(crate) mod rule;
 pub(crate) mod table;
 pub(crate) mod words;

@@ -4,12 +4,13 @@
 #[path = "common/remit.rs"]
 mod remit;
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["check"],
     &["test"],
     &["compile"],
     &["explain"],
+    &["why"],
     &["run"],
     &["doctor"],
     &["recover"],

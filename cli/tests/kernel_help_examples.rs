@@ -7,12 +7,13 @@ mod remit;
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&[&str]; 11] = [
+const PAGES: [&[&str]; 12] = [
     &[],
     &["check"],
     &["test"],
     &["compile"],
     &["explain"],
+    &["why"],
     &["run"],
     &["doctor"],
     &["recover"],

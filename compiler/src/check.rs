@@ -17,7 +17,7 @@ mod egress;
 mod environment;
 mod execute;
 mod later;
-mod place;
+pub(crate) mod place;
 mod process;
 mod reasons;
 mod secrets;

@@ -3,6 +3,16 @@
 //!
 //! The decision is that of the reference semantics; this module only puts its reasons in order, layer by layer.
 
+mod compiled;
+pub mod event;
+mod path;
+mod placement;
+pub mod proposal;
+pub mod query;
+mod wish;
+
+pub use compiled::{Compiled, compiled, concerns, record};
+
 use policy_lang::policy::{Effect, LayerId, Origin, Policy, Rule, RuleId};
 use policy_lang::reference::{Access, Decision, Standing, decide, decide_in, standings};
 

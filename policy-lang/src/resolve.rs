@@ -26,7 +26,7 @@ mod syscalls;
 mod text;
 
 use parameters::Bound;
-pub use text::quoted;
+pub use text::{quoted, quoted_path};
 
 /// What resolving needs from outside the file.
 pub struct Inputs<'a> {

@@ -48,6 +48,24 @@ Examples:
   $ remit explain build.ron --all
   $ remit explain build.remit --format json";
 
+pub(super) const WHY: &str = "\
+ACCESS is one of
+  read PATH, write PATH, execute PATH (or exec PATH)
+  connect [tcp|udp] HOST:PORT, bind [tcp|udp] ADDRESS:PORT
+  env NAME
+  syscall NAME [argument=value…]
+
+Symbolic links, `..`, `~` and relative paths are followed as the kernel would, and what they lead to is said.
+
+Exits 0 with an answer, 1 when artifact and policy decide differently, 2 without an answer.
+
+Examples:
+  $ remit why build.remit read /usr/bin/env
+  $ remit why build.remit connect udp 192.0.2.1:53 --propose
+  $ remit why build.remit syscall ioctl request=TIOCSTI --format json
+  $ remit why build.ron env PATH
+  $ remit why build.remit --artifact build.ron write /etc/passwd";
+
 pub(super) const RUN: &str = "\
 CMD starts with nothing but what the policy grants and descriptors 0, 1 and 2. Each refusal is one line on stderr, \
 with the rule and its reason.

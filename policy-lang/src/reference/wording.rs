@@ -4,16 +4,15 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::Access;
-use crate::pattern;
 use crate::policy::{Protocol, Verb};
-use crate::resolve::quoted;
+use crate::resolve::{quoted, quoted_path};
 use crate::syscall::{Architecture, table};
 
 impl fmt::Display for Access {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { access, path } => {
-                write!(formatter, "{} {}", access.word(), quoted(&pattern::escape(path)))
+                write!(formatter, "{} {}", access.word(), quoted_path(path))
             }
             Self::Network {
                 verb,
@@ -110,7 +109,7 @@ mod tests {
             access: FileAccess::Read,
             path: "/w/a*\n${x}".to_owned(),
         };
-        assert_eq!(access.to_string(), r#"read "/w/a\\*\n\${x}""#);
+        assert_eq!(access.to_string(), r#"read "/w/a\\*\n$\\{x\\}""#);
     }
 
     #[test]

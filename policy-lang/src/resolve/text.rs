@@ -172,6 +172,12 @@ impl Resolver<'_> {
     }
 }
 
+/// A string of the language that means this path and no pattern.
+#[must_use]
+pub fn quoted_path(path: &str) -> String {
+    quoted(&super::glob::escaped(path))
+}
+
 /// A string of the language that means these characters, on one line.
 #[must_use]
 pub fn quoted(text: &str) -> String {

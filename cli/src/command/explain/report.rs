@@ -1,11 +1,12 @@
 //! What `explain` says, as a value: the text is drawn from it, and as JSON it is an interface.
 
 use artifact::Artifact;
-use artifact::rule::{Lowering, Origin, RuleRecord};
-use enforcer::event::{RuleReference, effect_word, mechanism_word};
+use artifact::rule::{Origin, RuleRecord};
+use enforcer::event::{RuleReference, effect_word};
 use enforcer::{Capabilities, RuleStatus, Status};
 use serde::Serialize;
 
+use crate::render::mechanism::MechanismReport;
 use crate::render::words;
 
 /// A policy on a host.
@@ -78,21 +79,6 @@ pub(super) struct Rule {
     pub(super) status: Status,
     pub(super) permit_degraded: bool,
     pub(super) mechanisms: Vec<MechanismReport>,
-}
-
-/// One mechanism of a rule.
-#[derive(Debug, Serialize)]
-pub(super) struct MechanismReport {
-    pub(super) mechanism: &'static str,
-    pub(super) needs: Vec<String>,
-    /// What this host lacks for it.
-    pub(super) missing: Vec<String>,
-    /// What it cannot do for this rule on any host.
-    pub(super) gap: Option<String>,
-    /// What is worth knowing and takes nothing away.
-    pub(super) note: Option<String>,
-    /// Whether what it refuses leaves an event.
-    pub(super) recorded: bool,
 }
 
 impl Report {
@@ -186,23 +172,6 @@ impl Rule {
                 .iter()
                 .map(|lowering| MechanismReport::new(lowering, capabilities))
                 .collect(),
-        }
-    }
-}
-
-impl MechanismReport {
-    fn new(lowering: &Lowering, capabilities: &Capabilities) -> Self {
-        let missing = lowering
-            .needs
-            .iter()
-            .filter_map(|need| capabilities.satisfies(*need).err());
-        Self {
-            mechanism: mechanism_word(lowering.mechanism),
-            needs: lowering.needs.iter().map(|need| words::need(*need)).collect(),
-            missing: missing.collect(),
-            gap: lowering.gap.clone(),
-            note: lowering.note.clone(),
-            recorded: !words::is_unrecorded(lowering.mechanism),
         }
     }
 }

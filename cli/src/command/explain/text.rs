@@ -2,7 +2,7 @@
 
 use enforcer::Status;
 
-use super::report::{MechanismReport, Report, Rule};
+use super::report::{Report, Rule};
 use crate::render::table::{self, Cell, Row, wrap};
 use crate::render::{Style, Surface};
 
@@ -101,7 +101,7 @@ fn row(rule: &Rule) -> Row {
     lines.extend(
         rule.mechanisms
             .iter()
-            .map(|report| format!("by {}", mechanism(report))),
+            .map(|report| format!("by {}", report.line())),
     );
     if let Status::Partly { why } | Status::Unenforceable { why } = &rule.status {
         let permitted = if rule.permit_degraded { " (permitted)" } else { "" };
@@ -110,20 +110,6 @@ fn row(rule: &Rule) -> Row {
     Row {
         cells: vec![Cell::styled(style, word), Cell::plain(&rule.place)],
         text: lines.join("\n"),
-    }
-}
-
-fn mechanism(report: &MechanismReport) -> String {
-    let mut remarks = report.missing.clone();
-    remarks.extend(report.gap.iter().map(|gap| format!("not exact: {gap}")));
-    remarks.extend(report.note.clone());
-    if !report.recorded {
-        remarks.push("refusals leave no record".to_owned());
-    }
-    if remarks.is_empty() {
-        report.mechanism.to_owned()
-    } else {
-        format!("{} ({})", report.mechanism, remarks.join("; "))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use compiler::coverage::{Figures, Part};
 use compiler::testing::{Judged, Line, Report as Judgement};
-use compiler::why::LayerReasons;
 use policy_lang::policy::{Origin, Policy};
 use serde::Serialize;
 
 use crate::arguments::{CoverageOf, Test};
 use crate::render::junit::{Case, Suite};
+use crate::render::reasons::{self, LayerReport};
 use crate::render::rule::RuleReference;
 
 /// A policy's tests.
@@ -46,23 +46,6 @@ pub(super) struct LineReport {
     pub(super) decided_by: Option<RuleReference>,
     /// What each policy of the chain says, innermost first.
     pub(super) layers: Vec<LayerReport>,
-}
-
-/// What one policy of the chain says.
-#[derive(Debug, Serialize)]
-pub(super) struct LayerReport {
-    pub(super) layer: String,
-    pub(super) effect: &'static str,
-    pub(super) decided_by: Option<RuleReference>,
-    pub(super) losers: Vec<LoserReport>,
-}
-
-/// A rule that matches and does not decide.
-#[derive(Debug, Serialize)]
-pub(super) struct LoserReport {
-    #[serde(flatten)]
-    pub(super) rule: RuleReference,
-    pub(super) lost: String,
 }
 
 /// Which rules decide a tested access.
@@ -197,15 +180,7 @@ impl LineReport {
             lines.push(format!("decided by {}", rule.line()));
             lines.extend(rule.because.as_ref().map(|because| format!("because {because}")));
         }
-        let several = self.layers.len() > 1;
-        for layer in &self.layers {
-            if several {
-                lines.push(format!("in \"{}\": {}", layer.layer, layer.effect));
-            }
-            // That a rule was stronger than the default is no news.
-            let rules = layer.losers.iter().filter(|loser| loser.rule.rule != 0);
-            lines.extend(rules.map(|loser| format!("not by {}, which {}", loser.rule.line(), loser.lost)));
-        }
+        lines.extend(reasons::lines(&self.layers));
         lines
     }
 
@@ -219,24 +194,6 @@ impl LineReport {
                 let detail = format!("{}: but {found}\n{}", self.place(), self.detail().join("\n"));
                 (found.clone(), detail)
             }),
-        }
-    }
-}
-
-impl LayerReport {
-    pub(super) fn new(policy: &Policy, layer: &LayerReasons) -> Self {
-        let name = policy.layers.get(usize::from(layer.layer.0));
-        let losers = layer.losers.iter().filter_map(|loser| {
-            Some(LoserReport {
-                rule: RuleReference::of(policy, loser.rule)?,
-                lost: loser.lost.sentence(policy),
-            })
-        });
-        Self {
-            layer: name.map(|layer| layer.name.clone()).unwrap_or_default(),
-            effect: layer.decision.effect.word(),
-            decided_by: RuleReference::of(policy, layer.decision.rule),
-            losers: losers.collect(),
         }
     }
 }

@@ -1,0 +1,199 @@
+//! The answer from the policy and the answer from what it compiles to are the same answer.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::BTreeMap;
+
+use compiler::why::{compiled, reasons};
+use compiler::{emit, lower};
+use policy_lang::policy::{Effect, FileAccess, Policy, Protocol, Verb};
+use policy_lang::reference::{Access, decide};
+use policy_lang::resolve::AsWritten;
+use policy_lang::syscall::{Architecture, table};
+use policy_lang::{Inputs, SourceFile};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const EFFECTS: [&str; 3] = ["allow", "deny", "forbid"];
+const PATHS: [&str; 8] = ["/a", "/a/b", "/a/b/c", "/a/*", "/a/**/c", "/a/[bc]", "/", "/b?"];
+const ADDRESSES: [&str; 7] = [
+    "10.0.0.0/8",
+    "10.1.0.0/16",
+    "10.1.2.3",
+    "*",
+    "[2001:db8::]/32",
+    "[2001:db8::1]",
+    "0.0.0.0/0",
+];
+const PORTS: [&str; 5] = ["443", "80", "*", "100-500", "443-443"];
+const CALLS: [&str; 8] = [
+    "@system-service",
+    "@debug",
+    "\"ptrace\"",
+    "\"ioctl\" where request == 5",
+    "\"ioctl\" where request < 10 and arg == 1",
+    "\"socket\" where domain == 1",
+    "\"clone\" where flags & CLONE_NEWUSER == 0",
+    "\"kill\"",
+];
+const NAMES: [&str; 4] = ["PATH", "LANG", "CI", "TERM"];
+
+fn rule() -> impl Strategy<Value = (usize, String)> {
+    let files = (
+        select(&EFFECTS),
+        select(&["", "read ", "write, execute "]),
+        select(&PATHS),
+    )
+        .prop_map(|(effect, verbs, path)| (0, format!("{effect} {verbs}\"{path}\"")));
+    let network = (
+        select(&EFFECTS),
+        select(&["", "connect ", "bind "]),
+        select(&["", "tcp ", "udp "]),
+        select(&ADDRESSES),
+        select(&PORTS),
+    )
+        .prop_map(|(effect, verb, protocol, address, port)| {
+            (1, format!("{effect} {verb}{protocol}\"{address}:{port}\""))
+        });
+    let calls =
+        (select(&EFFECTS), select(&CALLS)).prop_map(|(effect, call)| (2, format!("{effect} syscall {call}")));
+    let variables = select(&NAMES).prop_map(|name| (3, format!("pass \"{name}\"")));
+    prop_oneof![files, network, calls, variables]
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    proptest::collection::vec(rule(), 0..10).prop_map(|rules| {
+        let mut blocks = [String::new(), String::new(), String::new(), String::new()];
+        let mut seen = Vec::new();
+        for (block, rule) in rules {
+            // A variable is passed once.
+            if !seen.contains(&rule) {
+                blocks[block].push_str(&format!("{rule}\n"));
+                seen.push(rule);
+            }
+        }
+        let [files, network, process, credentials] = blocks;
+        let text = format!(
+            "policy \"p\" {{\nfilesystem {{\n{files}}}\nnetwork {{\n{network}}}\nprocess {{\n{process}}}\ncredentials \
+             {{\n{credentials}}}\n}}\n"
+        );
+        let inputs = Inputs {
+            parameters: BTreeMap::new(),
+            home: "/home/me".to_owned(),
+            working_directory: "/work".to_owned(),
+            paths: &AsWritten,
+        };
+        let resolved = policy_lang::check(&SourceFile::new("p.remit", text), &inputs);
+        resolved
+            .policy
+            .unwrap_or_else(|| panic!("{:?}", resolved.diagnostics))
+    })
+}
+
+fn access() -> impl Strategy<Value = Access> {
+    let accesses = [FileAccess::Read, FileAccess::Write, FileAccess::Execute];
+    let paths = ["/", "/a", "/a/b", "/a/b/c", "/a/b/c/d", "/b", "/b1", "/a/c", "/c"];
+    let files = (select(accesses.to_vec()), select(paths.to_vec())).prop_map(|(access, path)| Access::File {
+        access,
+        path: path.to_owned(),
+    });
+    let addresses = [
+        "10.1.2.3",
+        "10.1.2.4",
+        "10.2.0.0",
+        "11.0.0.1",
+        "::ffff:10.1.2.3",
+        "2001:db8::1",
+        "2001:db8::2",
+        "::1",
+        "169.254.169.254",
+        "0.0.0.0",
+    ];
+    let network = (
+        select(&[Verb::Connect, Verb::Bind]),
+        select(&[Protocol::Tcp, Protocol::Udp]),
+        select(addresses.to_vec()),
+        select(&[0_u16, 80, 99, 100, 443, 500, 501, 65535]),
+    )
+        .prop_map(|(verb, protocol, address, port)| Access::Network {
+            verb,
+            protocol,
+            address: address.parse().unwrap(),
+            port,
+        });
+    let names = ["PATH", "LANG", "CI", "TERM", "HOME"];
+    let variables = select(names.to_vec()).prop_map(|name| Access::Environment {
+        name: name.to_owned(),
+    });
+    let calls = [
+        "ptrace", "ioctl", "socket", "clone", "clone3", "openat2", "kill", "read", "bpf", "reboot",
+    ];
+    let registers = select(&[0_u64, 1, 5, 6, 10, 16, 0x1000_0000, 0x1_0000_0005]);
+    let calls = (
+        select(&Architecture::ALL),
+        select(calls.to_vec()),
+        proptest::array::uniform3(registers),
+    )
+        .prop_map(|(architecture, name, [one, two, three])| Access::Syscall {
+            architecture,
+            number: table::number(name, architecture).unwrap(),
+            arguments: [one, two, three, 0, 0, 0],
+        });
+    prop_oneof![files, network, variables, calls]
+}
+
+fn accesses() -> impl Strategy<Value = Vec<Access>> {
+    proptest::collection::vec(access(), 40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn policy_and_artifact_agree(policy in policy(), accesses in accesses()) {
+        let Ok(plan) = lower(&policy) else {
+            // What does not compile has no second answer; the generator's rules all do.
+            return Err(TestCaseError::fail("it does not compile"));
+        };
+        let artifact = emit(&plan);
+        for access in &accesses {
+            let decision = decide(&policy, access);
+            let found = compiled(&artifact, access);
+            let allowed = found.effect == artifact::Effect::Allow;
+            if let Access::Syscall { .. } = access {
+                // Only a call whose arguments lie behind a pointer is refused although it is allowed.
+                let hidden = found.note.is_some_and(|note| note.contains("ENOSYS"));
+                prop_assert!(allowed == (decision.effect == Effect::Allow) || hidden && !allowed, "{access}: {found:?}");
+                prop_assert!(
+                    allowed || hidden || found.rules.iter().any(|rule| rule.0 == decision.rule.0),
+                    "{access}: {decision:?} {found:?}"
+                );
+            } else {
+                prop_assert_eq!(format!("{:?}", found.effect), format!("{:?}", decision.effect), "{}", access);
+                prop_assert_eq!(found.rules[0].0, decision.rule.0, "{}", access);
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_name_every_matching_rule_once_and_the_decider_is_no_loser(
+        policy in policy(),
+        accesses in accesses(),
+    ) {
+        for access in &accesses {
+            let reasons = reasons(&policy, access);
+            prop_assert_eq!(reasons.decision, decide(&policy, access));
+            for layer in &reasons.layers {
+                let mut losers: Vec<_> = layer.losers.iter().map(|loser| loser.rule).collect();
+                prop_assert!(!losers.contains(&layer.decision.rule));
+                let before = losers.len();
+                losers.dedup();
+                prop_assert_eq!(losers.len(), before);
+            }
+        }
+    }
+}
