@@ -28,6 +28,8 @@ use client::Client;
 use place::Place;
 
 const PREFIXES: u32 = 10_000;
+/// As many rules as there are lengths of prefixes, so that no prefix decides like one that it is inside of.
+const RULES: u32 = 17;
 const ROUNDS: usize = 300;
 const BATCH: u32 = 100;
 
@@ -55,14 +57,24 @@ fn main() {
         println!("skipped: the network benchmarks need root");
         return;
     }
-    for destinations in [1, 100, PREFIXES] {
-        connections(destinations);
+    let wanted = |what: &str| {
+        let named = |word: &String| word == "connections" || word == "records";
+        arguments.iter().any(|word| word == what) || !arguments.iter().any(named)
+    };
+    if wanted("connections") {
+        for rules in [RULES, PREFIXES] {
+            for destinations in [1, 100, PREFIXES] {
+                connections(rules, destinations);
+            }
+        }
     }
-    records();
+    if wanted("records") {
+        records();
+    }
 }
 
-/// Prefixes of 16 to 32 bits in 127.0.0.0/8, many inside each other, and one port for all of them.
-fn tables(port: u16) -> NetworkTables {
+/// Prefixes of 16 to 32 bits in 127.0.0.0/8, many inside each other, each in one of so many rules for one port.
+fn tables(port: u16, rules: u32) -> NetworkTables {
     // Each of the addresses is in one; as many are added as fall together.
     let mut prefixes = BTreeMap::new();
     let wanted = usize::try_from(PREFIXES).unwrap();
@@ -75,34 +87,41 @@ fn tables(port: u16) -> NetworkTables {
         }
         add(&mut prefixes, number);
     }
-    let prefixes = prefixes.into_values().collect();
-    let interval = PortInterval {
+    let list = |rule| PortInterval {
         first: port,
         last: port,
         effect: Effect::Allow,
-        rule: RuleId(1),
+        rule: RuleId(rule),
     };
-    NetworkTables {
-        prefixes,
-        port_lists: vec![Vec::new(), vec![interval]],
+    let mut tables = NetworkTables {
+        port_lists: vec![Vec::new()],
         ..NetworkTables::default()
+    };
+    tables.port_lists.extend((1..=rules).map(|rule| vec![list(rule)]));
+    for (number, (address, prefix_len)) in (0..).zip(prefixes.into_values()) {
+        let rule = if rules == RULES {
+            u32::from(prefix_len) - 15
+        } else {
+            number % rules + 1
+        };
+        tables.prefixes.push(PrefixEntry {
+            address,
+            prefix_len,
+            lists: [rule, 0, 0, 0],
+        });
     }
+    tables
 }
 
-fn add(prefixes: &mut BTreeMap<(bool, u8, IpAddr), PrefixEntry>, number: u32) {
+fn add(prefixes: &mut BTreeMap<(bool, u8, IpAddr), (IpAddr, u8)>, number: u32) {
     let prefix_len = 16 + u8::try_from(number % 17).unwrap();
     let address = network(client::address(number).into(), prefix_len);
-    let entry = PrefixEntry {
-        address,
-        prefix_len,
-        lists: [1, 0, 0, 0],
-    };
-    prefixes.insert(order(address, prefix_len), entry);
+    prefixes.insert(order(address, prefix_len), (address, prefix_len));
 }
 
 /// To so many different addresses in turn: with few of them what decides is in the processor's cache, as it is for
 /// a program that talks to a few hosts; with all of them every look-up goes to memory.
-fn connections(destinations: u32) {
+fn connections(rules: u32, destinations: u32) {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
     // A longer queue: a connection that finds it full tries again a second later.
     rustix::net::listen(&listener, 4096).unwrap();
@@ -111,9 +130,9 @@ fn connections(destinations: u32) {
         client::pin(0);
         for _ in listener.incoming() {}
     });
-    let tables = tables(port);
+    let tables = tables(port, rules);
     println!(
-        "TCP connections over loopback to {destinations} addresses, {} prefixes, {ROUNDS} rounds of {BATCH}",
+        "TCP connections over loopback to {destinations} addresses, {} prefixes in {rules} rules, {ROUNDS} rounds of {BATCH}",
         tables.prefixes.len()
     );
 

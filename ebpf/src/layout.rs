@@ -7,7 +7,7 @@ use std::mem::offset_of;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Which of the run's tables are in force; see [`PrefixKey`]. Switching it replaces the whole policy at once.
+    /// Which of the run's tables are in force; see [`NodeKey`]. Switching it replaces the whole policy at once.
     /// Zero: none yet, nothing is allowed.
     pub generation: u32,
     /// Bits of [`flags`].
@@ -28,66 +28,91 @@ pub mod flags {
     pub const RECORD_BIND: u32 = 1 << 2;
 }
 
-/// Key of the `prefixes` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share: the cgroup leads the key, so no
-/// run can match another's entry, not even while the kernel gives the memory of one run's entry to the next.
-/// `prefix_len` counts bits from `cgroup`: [`KEY_BITS`] + 0..=32 for IPv4, + 0..=128 for IPv6.
+/// Key of the `nodes` table, a hash map that all runs share: the cgroup is part of the key, so no run can match
+/// another's entry, not even while the kernel gives the memory of one run's entry to the next.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PrefixKey {
-    /// In bits.
-    pub prefix_len: u32,
-    /// Cgroup id, as bytes in host order.
-    pub cgroup: [u8; 8],
+pub struct NodeKey {
+    /// Cgroup id.
+    pub cgroup: u64,
     /// [`Run::generation`].
     pub generation: u32,
-    /// 4 or 6.
-    pub family: u32,
-    /// Network byte order; IPv4 in the first four bytes, the rest zero.
-    pub address: [u8; 16],
+    /// Counted from zero; nodes lead to each other by this number.
+    pub node: u32,
 }
 
-/// Value of the `prefixes` table: one port list for each protocol and verb.
+/// How many intervals a [`Group`] has.
+pub const GROUP_ENTRIES: usize = 16;
+
+/// How many groups a [`Node`] has.
+pub const NODE_GROUPS: usize = 30;
+
+/// Intervals of keys, and what each leads to: two cache lines that lie side by side.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PrefixValue {
-    /// Indexed by protocol * 2 + verb (TCP 0, UDP 1; connect 0, bind 1). [`NO_LIST`]: rule 0 refuses every port.
-    pub lists: [u32; 4],
+pub struct Group {
+    /// The last key of each interval. Keys are words of an address or [`value::port_key`]s, as numbers.
+    pub last: [u32; GROUP_ENTRIES],
+    /// See [`value`].
+    pub values: [u32; GROUP_ENTRIES],
 }
 
-/// Bits of a key before the address or the port: cgroup, generation, and family or list.
-pub const KEY_BITS: u32 = 128;
-
-/// The list that has no port.
-pub const NO_LIST: u32 = 0;
-
-/// Key of the `ports` table (`BPF_MAP_TYPE_LPM_TRIE`), which all runs share. An interval of ports is the set of
-/// aligned blocks it is made of, at most 30; intervals of a list never overlap. `prefix_len` counts bits from
-/// `cgroup`: [`KEY_BITS`] + 0..=16.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PortKey {
-    /// In bits.
-    pub prefix_len: u32,
-    /// Cgroup id, as bytes in host order.
-    pub cgroup: [u8; 8],
-    /// [`Run::generation`].
-    pub generation: u32,
-    /// A value of [`PrefixValue::lists`].
-    pub list: u32,
-    /// Network byte order.
-    pub port: [u8; 2],
-    /// Must be zero.
-    pub reserved: [u8; 2],
-}
-
-/// Value of the `ports` table. A port without an entry is refused by rule 0.
+/// Value of the `nodes` table: groups of intervals, parts of which are *spans*.
+///
+/// A span is a power of two of intervals that begins at a multiple of its size, or a power of two of groups, which
+/// then have fences; or the whole node. In a span every key is in one interval.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortValue {
-    /// 1 allows; anything else refuses.
-    pub allow: u32,
-    /// The deciding rule.
-    pub rule: u32,
+pub struct Node {
+    /// Values, in node 0: where a look-up begins, for IPv4 and for IPv6.
+    pub roots: [u32; 2],
+    /// Zero. With it groups begin at cache lines: the kernel keeps 72 bytes before a value.
+    pub reserved: [u32; 12],
+    /// The last key of each group, where a span has several.
+    pub fences: [u32; 32],
+    /// The intervals.
+    pub groups: [Group; NODE_GROUPS],
+}
+
+/// Values of a [`Node`]. A decision, whose zero is the default rule's refusal; or a span, and the key to look up in it.
+pub mod value {
+    /// Spans that one look-up passes at most. What would take more is not put into tables.
+    pub const STEPS_MAX: usize = 16;
+    /// Nodes that a generation has at most.
+    pub const NODES_MAX: usize = 1 << 15;
+    /// A rule's number is below this.
+    pub const RULES_MAX: u32 = 1 << 29;
+
+    /// Which key is looked up in a span.
+    #[repr(u32)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Next {
+        /// The same as before: what did not fit into one span is cut up, and this one says where to look.
+        Same = 1,
+        /// The next word of the address; it begins with the first.
+        Word = 2,
+        /// The port.
+        Ports = 3,
+    }
+
+    /// The value of a decision.
+    #[must_use]
+    pub const fn decision(allow: bool, rule: u32) -> u32 {
+        rule << 1 | allow as u32
+    }
+
+    /// The value that leads to a span: `1 << groups` groups of `1 << entries` intervals each, from interval `first`
+    /// of the node on. Several groups are whole ones.
+    #[must_use]
+    pub const fn span(next: Next, node: u32, first: u32, groups: u32, entries: u32) -> u32 {
+        (next as u32) << 30 | node << 15 | first << 6 | groups << 3 | entries
+    }
+
+    /// The key of a port: protocol * 2 + verb (TCP 0, UDP 1; connect 0, bind 1) before the number.
+    #[must_use]
+    pub const fn port_key(slot: u32, port: u16) -> u32 {
+        slot << 16 | port as u32
+    }
 }
 
 /// What an [`EventHeader`] is followed by.
@@ -253,19 +278,14 @@ const _: () = {
     assert!(size_of::<Run>() == 16);
     assert!(offset_of!(Run, flags) == 4);
     assert!(offset_of!(Run, ring) == 8);
-    assert!(size_of::<PrefixKey>() == 36);
-    assert!(offset_of!(PrefixKey, cgroup) == 4);
-    assert!(offset_of!(PrefixKey, generation) == 12);
-    assert!(offset_of!(PrefixKey, family) == 16);
-    assert!(offset_of!(PrefixKey, address) == 20);
-    assert!(size_of::<PrefixValue>() == 16);
-    assert!(size_of::<PortKey>() == 24);
-    assert!(offset_of!(PortKey, cgroup) == 4);
-    assert!(offset_of!(PortKey, generation) == 12);
-    assert!(offset_of!(PortKey, list) == 16);
-    assert!(offset_of!(PortKey, port) == 20);
-    assert!(size_of::<PortValue>() == 8);
-    assert!(offset_of!(PortValue, rule) == 4);
+    assert!(size_of::<NodeKey>() == 16);
+    assert!(offset_of!(NodeKey, generation) == 8);
+    assert!(offset_of!(NodeKey, node) == 12);
+    assert!(size_of::<Group>() == 128);
+    assert!(offset_of!(Group, values) == 64);
+    assert!(size_of::<Node>() == 4024);
+    assert!(offset_of!(Node, fences) == 56);
+    assert!(offset_of!(Node, groups) == 184);
     assert!(size_of::<EventHeader>() == 48);
     assert!(offset_of!(EventHeader, cgroup) == 8);
     assert!(offset_of!(EventHeader, kind) == 16);

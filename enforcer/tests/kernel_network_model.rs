@@ -164,6 +164,42 @@ fn is_reserved(address: IpAddr) -> bool {
     }
 }
 
+/// Makes the access; what the kernel says and records is what the tables decide.
+fn compare(
+    scene: &mut Scene,
+    tables: &NetworkTables,
+    verb: Verb,
+    protocol: Protocol,
+    (address, port): (IpAddr, u16),
+) -> (Effect, RuleId) {
+    let (effect, rule) = decide(tables, verb, protocol, address, port);
+    let what = if verb == Verb::Connect { "connect" } else { "bind" };
+    let kind = if protocol == Protocol::Tcp { "tcp" } else { "udp" };
+    let line = format!("{what} {kind} {}", SocketAddr::new(address, port));
+    let answer = scene.ask(&line);
+    let decisions = scene.decisions();
+    let context = || {
+        let small = tables.prefixes.len() < 100;
+        let tables = if small {
+            format!("{tables:#?}")
+        } else {
+            String::new()
+        };
+        format!("{line}: {answer}, model {effect:?} by {rule:?}\n{decisions:?}\n{tables}")
+    };
+    assert_eq!(answer == "EPERM", effect != Effect::Allow, "{}", context());
+    assert_eq!(decisions.len(), 1, "{}", context());
+    assert_eq!(decisions[0].allowed, effect == Effect::Allow, "{}", context());
+    assert_eq!(decisions[0].rule, rule.0, "{}", context());
+    assert_eq!(
+        decisions[0].address.map(carried),
+        decisions[0].address,
+        "{}",
+        context()
+    );
+    (effect, rule)
+}
+
 #[test]
 fn the_kernel_decides_as_the_tables_say() {
     let mut scene = Scene::new(&Rules::new().build());
@@ -193,23 +229,7 @@ fn the_kernel_decides_as_the_tables_say() {
                 (Protocol::Udp, Verb::Bind),
                 (Protocol::Tcp, Verb::Bind),
             ] {
-                let (effect, rule) = decide(&tables, verb, protocol, address, port);
-                let what = if verb == Verb::Connect { "connect" } else { "bind" };
-                let kind = if protocol == Protocol::Tcp { "tcp" } else { "udp" };
-                let line = format!("{what} {kind} {}", SocketAddr::new(address, port));
-                let answer = scene.ask(&line);
-                let context = || format!("{line}: {answer}, model {effect:?} by {rule:?}\n{tables:#?}");
-                assert_eq!(answer == "EPERM", effect != Effect::Allow, "{}", context());
-                let decisions = scene.decisions();
-                assert_eq!(decisions.len(), 1, "{} {decisions:?}", context());
-                assert_eq!(decisions[0].allowed, effect == Effect::Allow, "{}", context());
-                assert_eq!(decisions[0].rule, rule.0, "{}", context());
-                assert_eq!(
-                    decisions[0].address.map(carried),
-                    decisions[0].address,
-                    "{}",
-                    context()
-                );
+                let (effect, rule) = compare(&mut scene, &tables, verb, protocol, (address, port));
                 if effect == Effect::Allow {
                     allowed += 1
                 } else {
@@ -221,4 +241,96 @@ fn the_kernel_decides_as_the_tables_say() {
     }
     println!("{allowed} allowed, {refused} refused, {named} of them by a rule");
     assert!(allowed > 300 && named > 100, "the samples mean something");
+}
+
+/// As many prefixes and ports as take several steps to search, in either family.
+#[test]
+fn the_kernel_decides_alike_by_tables_of_many_nodes() {
+    let interval = |first: u16, last: u16, number: u32| PortInterval {
+        first,
+        last,
+        effect: if number.is_multiple_of(3) {
+            Effect::Deny
+        } else {
+            Effect::Allow
+        },
+        rule: RuleId(number + 1),
+    };
+    let mut tables = NetworkTables {
+        port_lists: vec![Vec::new()],
+        ..NetworkTables::default()
+    };
+    tables.port_lists.push(
+        (0..3000_u16)
+            .map(|number| interval(number * 20, number * 20 + 9, number.into()))
+            .collect(),
+    );
+    tables
+        .port_lists
+        .extend((0..500_u16).map(|number| vec![interval(number, number + 1000, number.into())]));
+    let mut sorted = BTreeMap::new();
+    let mut add = |address: IpAddr, prefix_len: u8, list: u32| {
+        let address = network(address, prefix_len);
+        sorted.insert(order(address, prefix_len), (address, prefix_len, list));
+    };
+    let spread = |number: u32| number.wrapping_mul(2_654_435_761);
+    for number in 0..20_000_u32 {
+        let address = 0x0a00_0000 | spread(number) >> 9;
+        add(
+            Ipv4Addr::from(address).into(),
+            12 + u8::try_from(number % 21).unwrap(),
+            number % 502,
+        );
+    }
+    for number in 0..3_000_u32 {
+        let word = u128::from(spread(number));
+        let address = 0x2001_0db8 << 96 | (word >> 20) << 80 | word << 40 | (word & 7) << 3;
+        add(
+            Ipv6Addr::from(address).into(),
+            33 + u8::try_from(number % 96).unwrap(),
+            number % 502,
+        );
+    }
+    tables.prefixes = sorted
+        .into_values()
+        .map(|(address, prefix_len, list)| PrefixEntry {
+            address,
+            prefix_len,
+            lists: [list, list, list, 0],
+        })
+        .collect();
+    let mut scene = Scene::new(&tables);
+    assert!(scene.host.nodes().unwrap() > 20);
+    let (mut allowed, mut refused) = (0, 0);
+    for number in 0..400_u32 {
+        let entry = &tables.prefixes[usize::try_from(spread(number)).unwrap() % tables.prefixes.len()];
+        let [choice, form, port] =
+            [0, 8, 16].map(|shift| u8::try_from(spread(number) >> shift & 0xff).unwrap());
+        let one = NetworkTables {
+            prefixes: vec![entry.clone()],
+            ..NetworkTables::default()
+        };
+        let address = near(&one, entry.address, choice, form);
+        let list = &tables.port_lists[usize::try_from(entry.lists[0]).unwrap()];
+        let near_port = list.get(usize::from(port) * 12 % list.len().max(1));
+        let port = near_port.map_or(9, |interval| interval.first + u16::from(port % 12));
+        let verb = if number % 5 == 0 {
+            Verb::Bind
+        } else {
+            Verb::Connect
+        };
+        let protocol = if verb == Verb::Bind {
+            Protocol::Tcp
+        } else {
+            Protocol::Udp
+        };
+        let (effect, _) = compare(&mut scene, &tables, verb, protocol, (address, port));
+        if effect == Effect::Allow {
+            allowed += 1;
+        } else {
+            refused += 1;
+        }
+    }
+    println!("{allowed} allowed, {refused} refused");
+    assert!(allowed > 50 && refused > 50, "{allowed} {refused}");
 }

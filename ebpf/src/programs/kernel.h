@@ -40,7 +40,6 @@ _Static_assert(sizeof(__u64) == 8 && sizeof(__u32) == 4 && sizeof(__u16) == 2, "
 enum map_types {
 	MAP_HASH = 1,
 	MAP_PERCPU_ARRAY = 6,
-	MAP_LPM_TRIE = 11,
 	MAP_ARRAY_OF_MAPS = 12,
 	MAP_SK_STORAGE = 24,
 	MAP_RINGBUF = 27,

@@ -21,39 +21,50 @@ enum {
 	RECORD_BIND = 4,
 };
 
-struct prefix_key {
-	__u32 prefix_len;
-	__u8 cgroup[8];
+struct node_key {
+	__u64 cgroup;
 	__u32 generation;
-	__u32 family;
-	__u32 address[4];
+	__u32 node;
 };
 
-struct prefix_value {
-	__u32 lists[4];
+#define GROUP_ENTRIES 16
+#define NODE_GROUPS 30
+#define NODE_FENCES 32
+
+struct group {
+	__u32 last[GROUP_ENTRIES];
+	__u32 values[GROUP_ENTRIES];
+};
+
+struct node {
+	__u32 roots[2];
+	__u32 reserved[12];
+	__u32 fences[NODE_FENCES];
+	struct group groups[NODE_GROUPS];
 };
 
 enum {
-	KEY_BITS = 128,
-	NO_LIST = 0,
+	ROOT_IPV4 = 0,
+	ROOT_IPV6 = 1,
 	SLOT_TCP_CONNECT = 0,
 	SLOT_TCP_BIND = 1,
 	SLOT_UDP_CONNECT = 2,
 	SLOT_UDP_BIND = 3,
-};
-
-struct port_key {
-	__u32 prefix_len;
-	__u8 cgroup[8];
-	__u32 generation;
-	__u32 list;
-	__u16 port;
-	__u16 reserved;
-};
-
-struct port_value {
-	__u32 allow;
-	__u32 rule;
+	/* A value: what it is, and of a span its node, first entry and size. */
+	VALUE_KIND_SHIFT = 30,
+	VALUE_DECISION = 0,
+	VALUE_SAME = 1,
+	VALUE_WORD = 2,
+	VALUE_PORTS = 3,
+	DECISION_RULE_SHIFT = 1,
+	DECISION_RULE_MASK = 0x1fffffff,
+	SPAN_NODE_SHIFT = 15,
+	SPAN_NODE_MASK = 0x7fff,
+	SPAN_FIRST_SHIFT = 6,
+	SPAN_FIRST_MASK = 0x1ff,
+	SPAN_GROUPS_SHIFT = 3,
+	SPAN_LOG_MASK = 7,
+	STEPS_MAX = 16,
 };
 
 enum event_kind {
@@ -142,19 +153,14 @@ struct counters {
 ASSERT_SIZE(run, 16);
 ASSERT_FIELD(run, flags, 4);
 ASSERT_FIELD(run, ring, 8);
-ASSERT_SIZE(prefix_key, 36);
-ASSERT_FIELD(prefix_key, cgroup, 4);
-ASSERT_FIELD(prefix_key, generation, 12);
-ASSERT_FIELD(prefix_key, family, 16);
-ASSERT_FIELD(prefix_key, address, 20);
-ASSERT_SIZE(prefix_value, 16);
-ASSERT_SIZE(port_key, 24);
-ASSERT_FIELD(port_key, cgroup, 4);
-ASSERT_FIELD(port_key, generation, 12);
-ASSERT_FIELD(port_key, list, 16);
-ASSERT_FIELD(port_key, port, 20);
-ASSERT_SIZE(port_value, 8);
-ASSERT_FIELD(port_value, rule, 4);
+ASSERT_SIZE(node_key, 16);
+ASSERT_FIELD(node_key, generation, 8);
+ASSERT_FIELD(node_key, node, 12);
+ASSERT_SIZE(group, 128);
+ASSERT_FIELD(group, values, 64);
+ASSERT_SIZE(node, 4024);
+ASSERT_FIELD(node, fences, 56);
+ASSERT_FIELD(node, groups, 184);
 ASSERT_SIZE(event_header, 48);
 ASSERT_FIELD(event_header, cgroup, 8);
 ASSERT_FIELD(event_header, kind, 16);

@@ -2,9 +2,9 @@
 /*
  * The maps, and the one way to look a network access up in them. Whatever is not found is refused.
  *
- * Every run shares these maps. A key of the two prefix tables begins with the run's cgroup, which the programs
- * take from the kernel and never from a map: the kernel may hand the memory of a deleted entry to another key
- * while a program still reads it, and then the look-up finds nothing.
+ * Every run shares these maps. The key of a node begins with the run's cgroup, which the programs take from the
+ * kernel and never from a map: the kernel may hand the memory of a deleted entry to another key while a program
+ * still reads it, and then the look-up finds nothing.
  */
 #ifndef REMIT_TABLES_H
 #define REMIT_TABLES_H
@@ -23,20 +23,12 @@ struct {
 } runs SEC(".maps");
 
 struct {
-	map_uint(type, MAP_LPM_TRIE);
-	map_uint(max_entries, 4194304);
+	map_uint(type, MAP_HASH);
+	map_uint(max_entries, 65536);
 	map_uint(map_flags, MAP_NO_PREALLOC);
-	map_type(key, struct prefix_key);
-	map_type(value, struct prefix_value);
-} prefixes SEC(".maps");
-
-struct {
-	map_uint(type, MAP_LPM_TRIE);
-	map_uint(max_entries, 4194304);
-	map_uint(map_flags, MAP_NO_PREALLOC);
-	map_type(key, struct port_key);
-	map_type(value, struct port_value);
-} ports SEC(".maps");
+	map_type(key, struct node_key);
+	map_type(value, struct node);
+} nodes SEC(".maps");
 
 struct {
 	map_uint(type, MAP_HASH);
@@ -125,37 +117,88 @@ INLINE struct subject current_subject(void)
 	return subject_of(current_ancestor_cgroup_id(run_level));
 }
 
+/*
+ * Which of `1 << log` intervals from `at` on holds the key: `last` has the last key of each, sorted. There is no
+ * branch to guess wrong: a step is taken by a mask. `most` is the largest `log`, and the size of the array.
+ */
+INLINE __u64 interval_of(const __u32 *last, __u64 at, __u32 log, int most, __u32 key)
+{
+	__u64 size = 1ULL << log, mask = (1ULL << most) - 1;
+
+#pragma unroll
+	for (int halved = 1; halved <= most; halved++) {
+		__u64 step = size >> halved;
+		__u64 below = last[(at + step - 1) & mask] - (__u64)key;
+
+		/* Kept from the compiler, which would make a branch of it. */
+		asm volatile("%0 s>>= 63" : "+r"(below));
+		at = (at + (step & below)) & mask;
+	}
+	return at;
+}
+
+/* Searches a span: which of its groups, by their fences, then where in the group. */
+INLINE __u32 value_in(const struct node *node, __u32 span, __u32 key)
+{
+	__u32 first = span >> SPAN_FIRST_SHIFT & SPAN_FIRST_MASK;
+	__u64 number = interval_of(node->fences, first / GROUP_ENTRIES, span >> SPAN_GROUPS_SHIFT & SPAN_LOG_MASK, 5, key);
+	const struct group *group = &node->groups[number];
+
+	if (number >= NODE_GROUPS)
+		return 0;
+	return group->values[interval_of(group->last, first % GROUP_ENTRIES, span & SPAN_LOG_MASK, 4, key)];
+}
+
+/*
+ * The value of the decision. The address is two words in each of `high` and `low`, all in host byte order; an IPv4
+ * address is the first.
+ *
+ * A value leads from span to span (tables.rs in the enforcer builds them): with the same key where a span was
+ * too large for a node, with the next word of the address, or with the port, until a value is a decision.
+ *
+ * A function of its own, and not static: the verifier looks at it once, not again for whatever comes before it.
+ */
+__attribute__((noinline)) __u32 look_up(__u64 cgroup, __u64 generation_and_root, __u64 high, __u64 low, __u64 port)
+{
+	struct node_key place = { .cgroup = cgroup, .generation = generation_and_root >> 32 };
+	struct node *root = map_lookup(&nodes, &place), *node = root;
+	__u32 value;
+
+	if (!root)
+		return 0;
+	value = root->roots[generation_and_root & 1];
+	for (int step = 0; step < STEPS_MAX; step++) {
+		__u32 kind = value >> VALUE_KIND_SHIFT, number = value >> SPAN_NODE_SHIFT & SPAN_NODE_MASK;
+		__u64 is_ports = kind & (kind >> 1), bits = ((kind >> 1) ^ is_ports) * 32;
+
+		if (kind == VALUE_DECISION)
+			return value;
+		/* The key is the upper half of `high`: the next word moves there, or the port is put there. */
+		high = high << bits | low >> 1 >> (63 - bits);
+		low <<= bits;
+		high = (high & (is_ports - 1)) | (port << 32 & -is_ports);
+		if (number != place.node) {
+			place.node = number;
+			node = number ? map_lookup(&nodes, &place) : root;
+			if (!node)
+				return 0;
+		}
+		value = value_in(node, value, high >> 32);
+	}
+	return 0;
+}
+
 /* Decides, and names the rule. `port` is in network byte order. */
 INLINE bool judge(const struct subject *subject, __u32 slot, const struct address *address, __u16 port, __u32 *rule)
 {
-	struct prefix_key key = {
-		.prefix_len = address->family == 4 ? KEY_BITS + 32 : KEY_BITS + 128,
-		.generation = subject->generation,
-		.family = address->family,
-		.address = { address->words[0], address->words[1], address->words[2], address->words[3] },
-	};
-	struct port_key port_key = {
-		.prefix_len = KEY_BITS + 16,
-		.generation = subject->generation,
-		.port = port,
-	};
-	struct prefix_value *prefix;
-	struct port_value *value;
+	__u64 high = (__u64)be32(address->words[0]) << 32 | be32(address->words[1]);
+	__u64 low = (__u64)be32(address->words[2]) << 32 | be32(address->words[3]);
+	__u32 root = address->family == 4 ? ROOT_IPV4 : ROOT_IPV6;
+	__u32 value = look_up(subject->cgroup, (__u64)subject->generation << 32 | root, high, low,
+			      slot << 16 | be16(port));
 
-	*rule = 0;
-	__builtin_memcpy(key.cgroup, &subject->cgroup, sizeof(key.cgroup));
-	prefix = map_lookup(&prefixes, &key);
-	if (!prefix)
-		return 0;
-	port_key.list = prefix->lists[slot & 3];
-	if (port_key.list == NO_LIST)
-		return 0;
-	__builtin_memcpy(port_key.cgroup, &subject->cgroup, sizeof(port_key.cgroup));
-	value = map_lookup(&ports, &port_key);
-	if (!value)
-		return 0;
-	*rule = value->rule;
-	return value->allow == 1;
+	*rule = value >> DECISION_RULE_SHIFT & DECISION_RULE_MASK;
+	return value & 1;
 }
 
 #endif

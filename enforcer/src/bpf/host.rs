@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use artifact::network::NetworkTables;
 use artifact::process::RecordOptions;
-use ebpf::layout::{Counters, PortKey, PortValue, PrefixKey, PrefixValue, Run};
+use ebpf::layout::{Counters, Node, NodeKey, Run};
 
 use super::CgroupId;
 use super::error::BpfError;
 use super::load::{self, Stamp};
 use super::lock::Lock;
 use super::run_tables::RunTables;
-use super::tables::Elements;
 use crate::instance::Instance;
 use crate::sys;
 use crate::sys::bpf::Map;
@@ -36,8 +35,7 @@ pub(super) struct Shared {
     ring_bytes: u32,
     pub(super) runs: Map<u64, Run>,
     pub(super) counters: Map<u64, Counters>,
-    prefixes: Map<PrefixKey, PrefixValue>,
-    ports: Map<PortKey, PortValue>,
+    nodes: Map<NodeKey, Node>,
     rings: Map<u32, u32>,
     _lock: Lock,
 }
@@ -118,20 +116,10 @@ impl Host {
     /// # Errors
     /// When the kernel refuses a change.
     pub fn forget(&self, cgroup: CgroupId) -> Result<(), BpfError> {
-        let owner = cgroup.0.to_ne_bytes();
         let shared = &self.0;
-        let mut prefix_keys = shared
-            .prefixes
-            .keys()
-            .map_err(BpfError::map("list", "prefixes"))?;
-        prefix_keys.retain(|key| key.cgroup == owner);
-        let mut port_keys = shared.ports.keys().map_err(BpfError::map("list", "ports"))?;
-        port_keys.retain(|key| key.cgroup == owner);
-        shared.delete(&Elements {
-            prefix_keys,
-            port_keys,
-            ..Elements::default()
-        })?;
+        let mut keys = shared.nodes.keys().map_err(BpfError::map("list", "nodes"))?;
+        keys.retain(|key| key.cgroup == cgroup.0);
+        shared.delete(&keys)?;
         shared.delete_entry(cgroup)
     }
 
@@ -146,18 +134,13 @@ impl Host {
         Ok(keys.into_iter().map(CgroupId).collect())
     }
 
-    /// How many elements the shared tables hold: prefixes and blocks of ports.
+    /// How many nodes the shared table holds.
     ///
     /// # Errors
-    /// When a map cannot be read.
-    pub fn table_sizes(&self) -> Result<(usize, usize), BpfError> {
-        let prefixes = self
-            .0
-            .prefixes
-            .keys()
-            .map_err(BpfError::map("list", "prefixes"))?;
-        let ports = self.0.ports.keys().map_err(BpfError::map("list", "ports"))?;
-        Ok((prefixes.len(), ports.len()))
+    /// When the map cannot be read.
+    pub fn nodes(&self) -> Result<usize, BpfError> {
+        let keys = self.0.nodes.keys().map_err(BpfError::map("list", "nodes"))?;
+        Ok(keys.len())
     }
 }
 
@@ -173,8 +156,7 @@ fn open(instance: &Instance, ring_bytes: u32) -> Result<Host, BpfError> {
         ring_bytes,
         runs: Map::open(&pin("runs")).map_err(BpfError::map("open", "runs"))?,
         counters: Map::open(&pin("counters")).map_err(BpfError::map("open", "counters"))?,
-        prefixes: Map::open(&pin("prefixes")).map_err(BpfError::map("open", "prefixes"))?,
-        ports: Map::open(&pin("ports")).map_err(BpfError::map("open", "ports"))?,
+        nodes: Map::open(&pin("nodes")).map_err(BpfError::map("open", "nodes"))?,
         rings: Map::open(&pin("rings")).map_err(BpfError::map("open", "rings"))?,
         instance: instance.clone(),
         _lock: lock,
@@ -224,22 +206,16 @@ impl Shared {
         Ok(ring)
     }
 
-    pub(super) fn fill(&self, elements: &Elements) -> Result<(), BpfError> {
-        self.ports
-            .set_all(&elements.port_keys, &elements.port_values)
-            .map_err(BpfError::map("fill", "ports"))?;
-        self.prefixes
-            .set_all(&elements.prefix_keys, &elements.prefix_values)
-            .map_err(BpfError::map("fill", "prefixes"))
+    pub(super) fn fill(&self, keys: &[NodeKey], nodes: &[Node]) -> Result<(), BpfError> {
+        self.nodes
+            .set_all(keys, nodes)
+            .map_err(BpfError::map("fill", "nodes"))
     }
 
-    pub(super) fn delete(&self, elements: &Elements) -> Result<(), BpfError> {
-        self.prefixes
-            .delete_all(&elements.prefix_keys)
-            .map_err(BpfError::map("empty", "prefixes"))?;
-        self.ports
-            .delete_all(&elements.port_keys)
-            .map_err(BpfError::map("empty", "ports"))
+    pub(super) fn delete(&self, keys: &[NodeKey]) -> Result<(), BpfError> {
+        self.nodes
+            .delete_all(keys)
+            .map_err(BpfError::map("empty", "nodes"))
     }
 
     pub(super) fn delete_entry(&self, cgroup: CgroupId) -> Result<(), BpfError> {

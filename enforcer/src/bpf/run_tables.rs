@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use artifact::network::NetworkTables;
 use artifact::process::RecordOptions;
-use ebpf::layout::{self, Counters, Run};
+use ebpf::layout::{self, Counters, NodeKey, Run};
 
 use super::CgroupId;
 use super::error::BpfError;
 use super::host::Shared;
 use super::ring::Ring;
-use super::tables::{Elements, elements};
+use super::tables;
 use crate::sys;
 use crate::sys::bpf::Update;
 
@@ -20,8 +20,8 @@ pub struct RunTables {
     shared: Arc<Shared>,
     cgroup: CgroupId,
     generation: u32,
-    /// In the kernel.
-    elements: Elements,
+    /// The nodes in the kernel.
+    keys: Vec<NodeKey>,
     ring: Ring,
     removed: bool,
 }
@@ -44,7 +44,7 @@ impl RunTables {
             shared: Arc::clone(shared),
             cgroup,
             generation: 0,
-            elements: Elements::default(),
+            keys: Vec::new(),
             ring,
             removed: false,
         };
@@ -65,19 +65,27 @@ impl RunTables {
     pub fn replace(&mut self, tables: &NetworkTables, record: RecordOptions) -> Result<(), BpfError> {
         let old = self.put(tables, record)?;
         // A program may still be reading an old entry, and the kernel gives its memory away at once.
-        sys::bpf::wait_for_programs().map_err(BpfError::map("wait for users of", "prefixes"))?;
+        sys::bpf::wait_for_programs().map_err(BpfError::map("wait for users of", "nodes"))?;
         self.shared.delete(&old)
     }
 
     /// Fills the next generation and switches to it; returns the one before.
-    fn put(&mut self, tables: &NetworkTables, record: RecordOptions) -> Result<Elements, BpfError> {
+    fn put(&mut self, tables: &NetworkTables, record: RecordOptions) -> Result<Vec<NodeKey>, BpfError> {
         let generation = self
             .generation
             .checked_add(1)
             .ok_or_else(|| BpfError::Tables("replaced too often".to_owned()))?;
-        let new = elements(tables, self.cgroup, generation)?;
+        let nodes = tables::nodes(tables)?;
+        let mut keys = Vec::with_capacity(nodes.len());
+        for (node, _) in (0..).zip(&nodes) {
+            keys.push(NodeKey {
+                cgroup: self.cgroup.0,
+                generation,
+                node,
+            });
+        }
         let entry = entry(generation, record, self.ring.slot());
-        let switched = self.shared.fill(&new).and_then(|()| {
+        let switched = self.shared.fill(&keys, &nodes).and_then(|()| {
             self.shared
                 .runs
                 .set(&self.cgroup.0, &entry, Update::Replace)
@@ -85,11 +93,11 @@ impl RunTables {
         });
         if let Err(error) = switched {
             // The first failure is the one to report; `remove` tries again by key.
-            let _ = self.shared.delete(&new);
+            let _ = self.shared.delete(&keys);
             return Err(error);
         }
         self.generation = generation;
-        Ok(std::mem::replace(&mut self.elements, new))
+        Ok(std::mem::replace(&mut self.keys, keys))
     }
 
     /// The run.
@@ -140,7 +148,7 @@ impl RunTables {
             }
             _ => {}
         }
-        self.shared.delete(&self.elements)?;
+        self.shared.delete(&self.keys)?;
         self.shared.delete_entry(self.cgroup)
     }
 }

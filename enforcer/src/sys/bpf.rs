@@ -41,13 +41,9 @@ unsafe impl Plain for u64 {}
 // SAFETY: `repr(C)` integers and arrays; `layout` asserts that sizes and offsets leave no gap.
 unsafe impl Plain for layout::Run {}
 // SAFETY: as above.
-unsafe impl Plain for layout::PrefixKey {}
+unsafe impl Plain for layout::NodeKey {}
 // SAFETY: as above.
-unsafe impl Plain for layout::PrefixValue {}
-// SAFETY: as above.
-unsafe impl Plain for layout::PortKey {}
-// SAFETY: as above.
-unsafe impl Plain for layout::PortValue {}
+unsafe impl Plain for layout::Node {}
 // SAFETY: as above.
 unsafe impl Plain for layout::Counters {}
 
