@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod coverage;
+pub mod difference;
 pub mod plan;
 pub mod seccomp;
 pub mod testing;

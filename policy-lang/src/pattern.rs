@@ -17,7 +17,7 @@ mod search;
 pub mod variable;
 
 use automaton::Automaton;
-pub use glob::{COMPONENTS_MAX, Malformed, PatternError};
+pub use glob::{COMPONENTS_MAX, CharacterSet, Component, Malformed, PatternError, Token};
 pub use host::HostPattern;
 
 /// A set of absolute paths, closed under going down: a match and everything beneath it.
@@ -103,6 +103,27 @@ impl PathPattern {
         match self {
             Self::Literal(path) => Some(path.clone()),
             Self::Glob(text) => glob::sample(&glob::components(text).ok()?),
+        }
+    }
+
+    /// The components one by one; none for `/`. A glob that is not well-formed has none to give and matches nothing.
+    #[must_use]
+    pub fn components(&self) -> Option<Vec<Component>> {
+        let exact = |name: &str| {
+            Component::Name(
+                name.chars()
+                    .map(|next| Token::One(CharacterSet::Just(next)))
+                    .collect(),
+            )
+        };
+        match self {
+            Self::Literal(path) => Some(
+                path.split('/')
+                    .filter(|name| !name.is_empty())
+                    .map(exact)
+                    .collect(),
+            ),
+            Self::Glob(text) => glob::components(text).ok(),
         }
     }
 

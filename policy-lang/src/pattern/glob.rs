@@ -52,17 +52,17 @@ pub enum Malformed {
 }
 
 /// One component of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Component {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Component {
     /// `**`
     AnyDepth,
-    /// Anything else.
+    /// Anything else, one after the other.
     Name(Vec<Token>),
 }
 
 /// One piece of a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Token {
     /// `*`
     Run,
     /// One character.
@@ -70,18 +70,23 @@ pub(super) enum Token {
 }
 
 /// Characters of a name. Never has a slash.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CharacterSet {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CharacterSet {
+    /// One.
     Just(char),
     /// `?` is the class that excludes nothing.
     Class {
+        /// Whether it is the characters outside the ranges.
         negated: bool,
+        /// First and last of each.
         ranges: Vec<(char, char)>,
     },
 }
 
 impl CharacterSet {
-    pub(super) fn contains(&self, character: char) -> bool {
+    /// Whether a character is in it.
+    #[must_use]
+    pub fn contains(&self, character: char) -> bool {
         match self {
             Self::Just(own) => *own == character,
             Self::Class { negated, ranges } => {
@@ -122,7 +127,8 @@ impl CharacterSet {
 
 impl Component {
     /// The name, if it can be only one.
-    pub(super) fn fixed(&self) -> Option<String> {
+    #[must_use]
+    pub fn fixed(&self) -> Option<String> {
         match self {
             Self::AnyDepth => None,
             Self::Name(tokens) => tokens
