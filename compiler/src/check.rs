@@ -11,6 +11,7 @@ use policy_lang::Diagnostic;
 use policy_lang::SourceFile;
 use policy_lang::policy::Policy;
 
+pub mod ceiling;
 mod context;
 mod dead;
 mod egress;
@@ -46,7 +47,7 @@ pub struct Options<'a> {
 type Family = fn(&Context<'_>, &mut Vec<Diagnostic>);
 
 /// What refuses a policy. `remit run` and `remit compile` ask for no more than this.
-const REFUSALS: &[Family] = &[];
+const REFUSALS: &[Family] = &[ceiling::check];
 
 /// What a reviewer should see.
 const LINTS: &[Family] = &[

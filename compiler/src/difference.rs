@@ -29,8 +29,8 @@ mod view;
 pub use change::{Change, Domain, Judged, Outcome};
 pub use settings::{Direction, Setting, Topic};
 
-use classes::Classes;
-use view::View;
+pub(crate) use classes::{Class, Classes};
+pub(crate) use view::View;
 
 /// Everything in which two policies differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -40,6 +40,13 @@ impl<'a> View<'a> {
             pairs,
         }
     }
+
+    pub(crate) fn of_layers(policy: &'a Policy) -> Self {
+        Self {
+            sides: vec![Side::new(policy, 0, false)],
+            pairs: None,
+        }
+    }
 }
 
 impl<'a> Side<'a> {

@@ -144,6 +144,8 @@ codes! {
     CeilingSetsOtherwise = "R0602",
     /// An identity that a ceiling does not have.
     CeilingIdentity = "R0603",
+    /// Grants and ceilings that could not be compared within bounds.
+    CeilingUndecided = "R0604",
 
     /// A rule that never decides anything.
     DeadRule = "R0610",
