@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::source::{FileId, Span};
 
 mod code;
+mod page;
 
 pub use code::Code;
 

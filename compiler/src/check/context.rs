@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use artifact::filesystem::path;
-use policy_lang::pattern::PathPattern;
-use policy_lang::policy::{Effect, FileAccess, LayerId, Policy, Rule, RuleId, Subject};
-use policy_lang::reference::{Access, Decision, decide};
+use policy_lang::pattern::{PathPattern, variable};
+use policy_lang::policy::{Effect, Endpoint, FileAccess, LayerId, Policy, Rule, RuleId, Subject, Verb};
+use policy_lang::reference::{Access, Decision, decide, judged_as};
 
 use super::Options;
 use super::place::{Place, Places};
@@ -72,7 +73,12 @@ impl<'a> Context<'a> {
                 .copied()
                 .chain(self.policy.rule(RuleId::DEFAULT))
                 .collect(),
-            _ => self.others.clone(),
+            _ => self
+                .others
+                .iter()
+                .filter(|rule| may_match(rule, access))
+                .copied()
+                .collect(),
         };
         near.sort_unstable_by_key(|rule| rule.id);
         near.dedup_by_key(|rule| rule.id);
@@ -199,6 +205,35 @@ impl<'a> Grant<'a> {
             PathPattern::Literal(path) => Some(beneath(path)),
             PathPattern::Glob(_) => None,
         }
+    }
+}
+
+/// Quick, and never wrongly no. Copying rules for [`decide`] costs more than looking at them.
+fn may_match(rule: &Rule, access: &Access) -> bool {
+    match (&rule.subject, access) {
+        (Subject::Everything, _) | (Subject::Network { .. }, Access::Host { .. }) => true,
+        (Subject::Network { targets, .. }, Access::Network { address, port, .. }) => targets
+            .iter()
+            .any(|target| (target.first_port..=target.last_port).contains(port) && shares(target, *address)),
+        (Subject::Pass { names }, Access::Environment { name }) => {
+            names.iter().any(|pattern| variable::covers(pattern, name))
+        }
+        (Subject::Set { name: own, .. }, Access::Environment { name }) => own == name,
+        (Subject::Syscall { .. }, Access::Syscall { .. }) => true,
+        _ => false,
+    }
+}
+
+/// Whether the address has the bits of the prefix.
+fn shares(target: &Endpoint, address: IpAddr) -> bool {
+    let equal = |own: u128, other: u128, width: u32| {
+        let dropped = width.saturating_sub(u32::from(target.prefix_len));
+        own.checked_shr(dropped) == other.checked_shr(dropped) || dropped >= 128
+    };
+    match (target.address, judged_as(Verb::Connect, address)) {
+        (IpAddr::V4(own), IpAddr::V4(other)) => equal(own.to_bits().into(), other.to_bits().into(), 32),
+        (IpAddr::V6(own), IpAddr::V6(other)) => equal(own.to_bits(), other.to_bits(), 128),
+        _ => false,
     }
 }
 

@@ -15,6 +15,8 @@ mod rendering;
 #[path = "../../../policy-lang/tests/support/tree.rs"]
 mod tree;
 
+mod growth;
+
 use compiler::check::{Options, check};
 use policy_lang::diagnostic::{Code, Suggestion};
 use policy_lang::{Diagnostic, SourceFile};
