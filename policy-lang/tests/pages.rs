@@ -20,7 +20,8 @@ fn examples(page: &str) -> Vec<&str> {
 
 #[test]
 fn every_code_has_a_page_that_begins_with_its_summary() {
-    for code in Code::ALL {
+    // What this version refuses is a table of its own.
+    for code in Code::ALL.iter().filter(|code| !code.as_str().starts_with("R04")) {
         let page = code.page();
         let summary = code.summary().trim().trim_end_matches('.');
         assert!(page.starts_with("**"), "{code} has no page: {page:?}");

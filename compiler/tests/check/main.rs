@@ -16,6 +16,7 @@ mod rendering;
 mod tree;
 
 mod growth;
+mod meaning;
 
 use compiler::check::{Options, check};
 use policy_lang::diagnostic::{Code, Suggestion};
