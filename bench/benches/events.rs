@@ -82,6 +82,7 @@ fn quickstart() -> Result<Artifact, &'static str> {
         home: "/home/agent".to_owned(),
         working_directory: "/work".to_owned(),
         paths: &Plain,
+        files: &policy_lang::loader::NoFiles,
     };
     let ast = policy_lang::parse(&source)
         .ast

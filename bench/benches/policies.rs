@@ -165,6 +165,7 @@ fn quickstart(criterion: &mut Criterion) {
         home: "/home/agent".to_owned(),
         working_directory: "/home/agent/work".to_owned(),
         paths: &AsWritten,
+        files: &policy_lang::loader::NoFiles,
     };
     let ast = policy_lang::parse::parse(&source).ast.expect("it parses");
     let policy = resolve(&ast, &source, &inputs).policy.expect("it resolves");

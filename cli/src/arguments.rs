@@ -92,6 +92,9 @@ pub(crate) struct Bindings {
     /// What relative paths and parameters of type `path` start from [default: the current directory]
     #[arg(long, short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) directory: Option<PathBuf>,
+    /// What `include` and `within` read from [default: the nearest directory above the policy with a `.remit-root`, else its own]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) root: Option<PathBuf>,
 }
 
 /// `name=value`.

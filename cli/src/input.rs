@@ -9,17 +9,18 @@ use anyhow::{Context as _, anyhow, bail};
 use artifact::Artifact;
 use compiler::LowerError;
 use policy_lang::diagnostic::Code;
-use policy_lang::host::HostPaths;
+use policy_lang::host::{HostPaths, Root};
 use policy_lang::policy::{Origin, Policy};
+use policy_lang::source::FileId;
 use policy_lang::{Diagnostic, Inputs, SourceFile, Span};
 
 use crate::arguments::Bindings;
 use crate::render::{Surface, diagnostic};
 
-/// A policy file after the front end has seen it.
+/// A policy file, and those it names, after the front end has seen them.
 pub(crate) struct Front {
-    /// The text diagnostics point into.
-    pub(crate) source: SourceFile,
+    /// The texts diagnostics point into; the policy's own is the first.
+    pub(crate) files: Vec<SourceFile>,
     /// Everything that was found, in source order.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Absent if a diagnostic is an error.
@@ -29,10 +30,15 @@ pub(crate) struct Front {
 }
 
 impl Front {
+    /// The policy's own file.
+    pub(crate) fn source(&self) -> &SourceFile {
+        crate::render::source(&self.files, FileId::default())
+    }
+
     /// What checking needs to know.
     pub(crate) fn options(&self) -> compiler::check::Options<'_> {
         compiler::check::Options {
-            files: std::slice::from_ref(&self.source),
+            files: &self.files,
             home: &self.home,
             caller_is_root: rustix::process::geteuid().is_root(),
         }
@@ -41,7 +47,8 @@ impl Front {
     /// Adds what was found later. With an error among it there is no policy any more.
     pub(crate) fn add(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
         self.diagnostics.extend(found);
-        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+        self.diagnostics
+            .sort_by_key(|diagnostic| (diagnostic.file, diagnostic.span));
         if self.diagnostics.iter().any(Diagnostic::is_error) {
             self.policy = None;
         }
@@ -64,30 +71,32 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
 /// # Errors
 /// When the bindings make no sense.
 pub(crate) fn resolved(source: SourceFile, bindings: &Bindings) -> anyhow::Result<Front> {
+    let root = root(Path::new(&source.name), bindings)?;
     let inputs = Inputs {
         parameters: parameters(bindings)?,
         home: text(home(bindings)?, "the home directory")?,
         working_directory: text(directory(bindings)?, "the working directory")?,
         paths: &HostPaths,
+        files: &root,
     };
-    let parsed = policy_lang::parse(&source);
-    let mut diagnostics = parsed.diagnostics;
-    let resolved = parsed.ast.map(|ast| policy_lang::resolve(&ast, &source, &inputs));
-    let mut policy = None;
-    if let Some(resolved) = resolved {
-        diagnostics.extend(resolved.diagnostics);
-        policy = resolved.policy;
-    }
-    diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        policy = None;
-    }
+    let resolved = policy_lang::check(&source, &inputs);
     Ok(Front {
-        source,
-        diagnostics,
-        policy,
+        files: resolved.files,
+        diagnostics: resolved.diagnostics,
+        policy: resolved.policy,
         home: inputs.home,
     })
+}
+
+/// The directory that `include` and `within` read from.
+fn root(policy: &Path, bindings: &Bindings) -> anyhow::Result<Root> {
+    let directory = match &bindings.root {
+        Some(root) => root.clone(),
+        None => policy_lang::host::root_of(policy),
+    };
+    let absolute = std::fs::canonicalize(&directory).unwrap_or_else(|_| directory.clone());
+    Root::open(&directory, Path::new(&name(&absolute)))
+        .with_context(|| format!("cannot use `{}` as the policy root", directory.display()))
 }
 
 /// How rules and events name the file: `./x`, `$PWD/x` and `x` are one file and give one digest.
@@ -110,7 +119,7 @@ pub(crate) fn artifact(path: &Path, bindings: &Bindings, stderr: Surface) -> any
         return decoded(path, bindings);
     }
     let (front, artifact) = compiled(path, bindings)?;
-    let drawn = diagnostic::draw(&front.source, &front.diagnostics, stderr);
+    let drawn = diagnostic::draw(&front.files, &front.diagnostics, stderr);
     std::io::stderr().lock().write_all(drawn.as_bytes())?;
     artifact.ok_or_else(|| anyhow!("`{}` has errors", path.display()))
 }
@@ -131,8 +140,7 @@ pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Fron
             Ok((front, Some(artifact)))
         }
         Err(errors) => {
-            let refused = errors.iter().map(|error| refused(error, &front.source));
-            let refused: Vec<_> = refused.collect();
+            let refused: Vec<Diagnostic> = errors.iter().map(|error| refused(error, &front.files)).collect();
             front.add(refused);
             Ok((front, None))
         }
@@ -164,16 +172,23 @@ pub(crate) fn decode(path: &Path) -> anyhow::Result<Artifact> {
         .with_context(|| format!("`{}` is no artifact that can be used", path.display()))
 }
 
-fn refused(error: &LowerError, source: &SourceFile) -> Diagnostic {
-    Diagnostic::error(
-        Code::NotLowered,
-        rest_of_line(&error.origin, source),
-        error.reason.to_string(),
-    )
+fn refused(error: &LowerError, files: &[SourceFile]) -> Diagnostic {
+    let (file, span) = place(&error.origin, files);
+    Diagnostic::error(Code::NotLowered, span, error.reason.to_string()).in_file(file)
 }
 
-/// From where a rule begins to the end of that line; a rule that is not written anywhere stands for the whole policy.
-pub(crate) fn rest_of_line(origin: &Origin, source: &SourceFile) -> Span {
+/// From where a rule begins to the end of that line, in its own file; a rule that is not written anywhere stands for the
+/// whole policy.
+pub(crate) fn place(origin: &Origin, files: &[SourceFile]) -> (FileId, Span) {
+    let named = |file: &SourceFile| matches!(origin, Origin::Source { file: name, .. } if *name == file.name);
+    let at = files.iter().position(named).unwrap_or_default();
+    let span = files
+        .get(at)
+        .map_or(Span::new(0, 0), |source| rest_of_line(origin, source));
+    (FileId(u16::try_from(at).unwrap_or_default()), span)
+}
+
+fn rest_of_line(origin: &Origin, source: &SourceFile) -> Span {
     let Origin::Source { line, column, .. } = origin else {
         return Span::new(0, source.text.find('\n').unwrap_or(source.text.len()));
     };

@@ -12,6 +12,10 @@ pub(crate) mod words;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd;
+use std::sync::LazyLock;
+
+use policy_lang::SourceFile;
+use policy_lang::source::FileId;
 
 use crate::arguments::ColorChoice;
 
@@ -95,6 +99,12 @@ impl Style {
             Self::Bad => "1;31",
         }
     }
+}
+
+/// The file of a finding. One that is not there is shown without its text.
+pub(crate) fn source(files: &[SourceFile], id: FileId) -> &SourceFile {
+    static NONE: LazyLock<SourceFile> = LazyLock::new(|| SourceFile::new("", ""));
+    files.get(usize::from(id.0)).unwrap_or(&NONE)
 }
 
 fn environment_wants_colour() -> bool {

@@ -17,6 +17,7 @@ fn check(source: &SourceFile) -> Resolved {
             home: "/home/agent".to_owned(),
             working_directory: "/work".to_owned(),
             paths: &AsWritten,
+            files: &policy_lang::loader::NoFiles,
         },
     )
 }

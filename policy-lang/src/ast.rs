@@ -3,11 +3,15 @@
 //! Words with a closed meaning (effects, verbs, resources) are enums already, since the grammar knows no others.
 //! Names, numbers, paths and addresses are text until [`resolve`](crate::resolve::resolve) judges them.
 
-use crate::policy::{Effect, FileAccess, Protocol, Resource, Verb};
+use crate::policy::{Effect, FileAccess, Protocol, Verb, WorkspaceMode};
 use crate::source::Span;
 
+mod credentials;
 mod process;
 mod text;
+mod words;
+
+pub use credentials::{Broker, BrokerScheme, BrokerSource, CredentialStatement};
 
 pub use process::{
     Condition, IdentityWord, Limit, Operand, OperandTerm, Operator, ProcessStatement, SyscallRule,
@@ -16,10 +20,14 @@ pub use process::{
 pub use text::{Name, Piece, Quantity, Spanned, Text, Value};
 
 /// A whole file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ast {
-    /// The one policy of the file.
-    pub policy: PolicyBlock,
+    /// `include` statements, in source order.
+    pub includes: Vec<Include>,
+    /// `group` blocks, in source order.
+    pub groups: Vec<GroupBlock>,
+    /// The policy of the file. A file of groups or of tests has none.
+    pub policy: Option<PolicyBlock>,
     /// Its tests, in source order.
     pub tests: Vec<TestBlock>,
     /// Whether everything in the file is in this tree. A tree with holes is good for more diagnostics, and never
@@ -27,9 +35,31 @@ pub struct Ast {
     pub complete: bool,
 }
 
+/// `include "org/groups.remit"`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Include {
+    /// The statement.
+    pub span: Span,
+    /// The file, relative to the policy root.
+    pub path: Text,
+}
+
+/// `group org::build { … }`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupBlock {
+    /// All of it.
+    pub span: Span,
+    /// Its name. Empty if it could not be read.
+    pub name: Name,
+    /// Statements in source order: summaries, uses, and the blocks that hold rules.
+    pub items: Vec<Item>,
+}
+
 /// `policy "name" { … }`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyBlock {
+    /// All of it.
+    pub span: Span,
     /// The quoted name.
     pub name: Text,
     /// Statements in source order.
@@ -48,21 +78,32 @@ pub enum Item {
     /// `param name: type = default`
     Param(Param),
     /// `filesystem { … }`
-    Filesystem(Vec<FileStatement>),
+    Filesystem(Span, Vec<FileStatement>),
     /// `network { … }`
-    Network(Vec<NetworkRule>),
+    Network(Span, Vec<NetworkRule>),
     /// `credentials { … }`
-    Credentials(Vec<CredentialStatement>),
+    Credentials(Span, Vec<CredentialStatement>),
     /// `process { … }`
-    Process(Vec<ProcessStatement>),
+    Process(Span, Vec<ProcessStatement>),
     /// `workspace { … }`
-    Workspace(Vec<WorkspaceStatement>),
+    Workspace(Span, Vec<WorkspaceStatement>),
     /// `audit { record … }`
-    Audit(Vec<Spanned<RecordWord>>),
+    Audit(Span, Vec<Spanned<RecordWord>>),
     /// `require …`
-    Require(Vec<Requirement>),
+    Require(Span, Vec<Requirement>),
     /// `unlock … because "…"`
-    Unlock(Span),
+    Unlock(Unlock),
+}
+
+/// `unlock io-uring because "…"`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unlock {
+    /// The statement.
+    pub span: Span,
+    /// Rules of the floor, at least one.
+    pub names: Vec<Name>,
+    /// Why.
+    pub because: Text,
 }
 
 /// `param name: type = default`
@@ -129,7 +170,14 @@ pub enum FileStatement {
         suffix: Suffix,
     },
     /// `hide "…"`
-    Hide(Span),
+    Hide {
+        /// The statement.
+        span: Span,
+        /// At least one.
+        targets: Vec<Text>,
+        /// What follows.
+        suffix: Suffix,
+    },
 }
 
 /// `deny read, write "…", "…"`
@@ -164,44 +212,28 @@ pub struct NetworkRule {
     pub suffix: Suffix,
 }
 
-/// A statement of `credentials`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CredentialStatement {
-    /// `pass "PATH", "LANG"`
-    Pass {
-        /// The statement.
-        span: Span,
-        /// At least one.
-        names: Vec<Text>,
-        /// What follows.
-        suffix: Suffix,
-    },
-    /// `set "CI" = "true"`
-    Set {
-        /// The statement.
-        span: Span,
-        /// The variable.
-        name: Text,
-        /// Its value.
-        value: Text,
-        /// What follows.
-        suffix: Suffix,
-    },
-    /// `broker …`
-    Broker(Span),
-}
-
 /// A statement of `workspace`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkspaceStatement {
     /// `from "…"`
-    From(Span),
+    From(Span, Text),
     /// `mode ephemeral`
-    ModeEphemeral(Span),
-    /// `mode in-place`
-    ModeInPlace(Span),
+    Mode(Span, WorkspaceMode),
     /// `keep review`
-    Keep(Span),
+    Keep(Span, KeepClause),
+}
+
+/// What follows `keep`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeepClause {
+    /// `none`
+    None,
+    /// `review`
+    Review,
+    /// `all`
+    All,
+    /// Globs, at least one.
+    Matching(Vec<Text>),
 }
 
 /// What `record` can name.
@@ -235,6 +267,8 @@ pub struct Requirement {
 /// `test "name" { … }`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestBlock {
+    /// All of it.
+    pub span: Span,
     /// The quoted name.
     pub name: Text,
     /// Its lines.
@@ -272,71 +306,12 @@ pub enum ExpectedAccess {
 pub enum Outcome {
     /// `is allowed`
     Allowed,
+    /// `is asked`
+    Asked,
     /// `is denied`
     Denied,
     /// `is present`
     Present,
     /// `is absent`
     Absent,
-}
-
-impl Resource {
-    /// The word of the language.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Processes => "processes",
-            Self::Cpu => "cpu",
-            Self::OpenFiles => "open-files",
-            Self::Wall => "wall",
-        }
-    }
-}
-
-impl Effect {
-    /// The word of the language.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-            Self::Forbid => "forbid",
-        }
-    }
-}
-
-impl FileAccess {
-    /// The word of the language.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Execute => "execute",
-        }
-    }
-}
-
-impl Verb {
-    /// The word of the language.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Bind => "bind",
-        }
-    }
-}
-
-impl Protocol {
-    /// The word of the language.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-        }
-    }
 }

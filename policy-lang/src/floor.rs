@@ -33,6 +33,9 @@ const METADATA: &[(&str, &str)] = &[
     ("fd00:42::42", "Scaleway over IPv6"),
 ];
 
+/// What no policy opens.
+const NEVER_OPENED: &[&str] = &["enforcer", "cgroups"];
+
 /// Label, calls, reason.
 const CALLS: &[(&str, &[&str], &str)] = &[
     (
@@ -163,6 +166,17 @@ pub fn rules() -> Vec<Rule> {
         rule.id = RuleId(u32::try_from(index).unwrap_or(u32::MAX));
     }
     rules
+}
+
+/// What `unlock` can name: labels of `forbid` rules without `built-in:`, in order. What keeps a run from the enforcer's
+/// own state is not among them.
+#[must_use]
+pub fn openable() -> Vec<String> {
+    let forbids = rules().into_iter().filter(|rule| rule.effect == Effect::Forbid);
+    let labels = forbids.filter_map(|rule| Some(rule.label?.strip_prefix("built-in:")?.to_owned()));
+    labels
+        .filter(|label| !NEVER_OPENED.contains(&label.as_str()))
+        .collect()
 }
 
 fn metadata() -> Rule {

@@ -10,6 +10,7 @@
 use pest::Parser as _;
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::parse::FileKind;
 use crate::parse::grammar::{Grammar, Rule};
 use crate::source::SourceFile;
 
@@ -42,7 +43,7 @@ pub enum FormatError {
 /// When the file has mistakes, and when the result is not the same policy with the same comments: a fault of this
 /// module, which must not reach a file.
 pub fn format(source: &SourceFile) -> Result<String, FormatError> {
-    let errors: Vec<Diagnostic> = crate::parse(source)
+    let errors: Vec<Diagnostic> = crate::parse_as(source, FileKind::Any)
         .diagnostics
         .into_iter()
         // How many policies a file has is not a matter of layout.

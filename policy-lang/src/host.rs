@@ -1,4 +1,4 @@
-//! The one door to the real file tree: reading a policy file, and following symbolic links.
+//! The one door to the real file tree: reading policy files, and following symbolic links.
 //!
 //! Everything else in this crate is pure.
 
@@ -7,6 +7,10 @@ use std::path::Path;
 
 use crate::resolve::{PathResolver, Resolution};
 use crate::source::{MAX_BYTES, SourceFile, misleads};
+
+mod root;
+
+pub use root::{MARKER, Root, root_of};
 
 /// Reads a policy file, named by its path. A file that is too long is read no further than that is known.
 ///

@@ -9,6 +9,7 @@ pub mod floor;
 pub mod format;
 pub mod host;
 pub mod inclusion;
+pub mod loader;
 pub mod parse;
 pub mod pattern;
 pub mod policy;
@@ -19,6 +20,7 @@ pub mod suggest;
 pub mod syscall;
 
 pub use diagnostic::Diagnostic;
-pub use parse::{Parsed, parse};
-pub use resolve::{Inputs, PathResolver, Resolved, check, resolve};
+pub use loader::{LoadError, Loader};
+pub use parse::{FileKind, Parsed, parse, parse_as};
+pub use resolve::{Inputs, PathResolver, Resolved, check, check_with_tests, resolve};
 pub use source::{SourceFile, Span};

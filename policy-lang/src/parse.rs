@@ -31,9 +31,28 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Parses a file. Never fails as a function: mistakes are diagnostics, several for each file.
+/// What a file is read as, which says what may stand at its top level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileKind {
+    /// One policy, and anything else.
+    Policy,
+    /// `group` and `include`, as a file that is included.
+    Groups,
+    /// `test` blocks alone.
+    Tests,
+    /// At most one policy, and anything else: for tools that look at files of every kind.
+    Any,
+}
+
+/// Parses a policy file. Never fails as a function: mistakes are diagnostics, several for each file.
 #[must_use]
 pub fn parse(source: &SourceFile) -> Parsed {
+    parse_as(source, FileKind::Policy)
+}
+
+/// Parses a file of one kind.
+#[must_use]
+pub fn parse_as(source: &SourceFile, kind: FileKind) -> Parsed {
     if !source.defects().is_empty() {
         return Parsed {
             ast: None,
@@ -50,7 +69,7 @@ pub fn parse(source: &SourceFile) -> Parsed {
     let errors = scan.diagnostics.iter().filter(|found| found.is_error());
     let misspelt: Vec<Span> = errors.map(|found| found.span).collect();
     let (mut ast, found) = match Grammar::parse(Rule::file, &source.text) {
-        Ok(pairs) => build::build(pairs, source, &misspelt),
+        Ok(pairs) => build::build(pairs, source, &misspelt, kind),
         // The grammar accepts every text; if it ever did not, the file would still be refused.
         Err(_) => (
             None,

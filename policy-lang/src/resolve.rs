@@ -1,21 +1,28 @@
-//! [`Ast`] to [`Policy`]: names checked, parameters filled in, paths absolute and free of symbolic links.
+//! [`Ast`] to [`Policy`]: files read, groups expanded, names checked, parameters filled in, paths absolute and free of
+//! symbolic links.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::Ast;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Label};
 use crate::floor;
-use crate::parse::{MAX_GATHERED, parse, truncate};
-use crate::policy::{Identity, Layer, Policy, Rule, RuleId};
-use crate::source::{SourceFile, Span};
+use crate::loader::Loader;
+use crate::parse::{FileKind, MAX_GATHERED, parse, parse_as, truncate};
+use crate::policy::{LayerId, Policy, Rule};
+use crate::source::{EMPTY, FileId, SourceFile, Span};
 
 mod address;
+mod broker;
+mod ceilings;
 mod credentials;
 mod endpoint;
 mod expectations;
+mod files;
 mod filesystem;
 mod glob;
+mod groups;
 mod header;
+mod layer;
 mod network;
 mod parameters;
 mod path;
@@ -24,7 +31,10 @@ mod quantity;
 mod rules;
 mod syscalls;
 mod text;
+mod unlock;
+mod workspace;
 
+use files::Tree;
 use parameters::Bound;
 pub use text::{quoted, quoted_path};
 
@@ -38,6 +48,8 @@ pub struct Inputs<'a> {
     pub working_directory: String,
     /// Finds symbolic links and absent files.
     pub paths: &'a dyn PathResolver,
+    /// Finds the files that `include` and `within` name.
+    pub files: &'a dyn Loader,
 }
 
 /// The loader's view of the file tree.
@@ -86,56 +98,103 @@ impl PathResolver for AsWritten {
 pub struct Resolved {
     /// Present if no diagnostic is an error.
     pub policy: Option<Policy>,
-    /// In source order.
+    /// File by file, in source order.
     pub diagnostics: Vec<Diagnostic>,
+    /// Every file that was read: [`FileId`] is an index here. The first is the policy's own.
+    pub files: Vec<SourceFile>,
 }
 
-/// Resolves a syntax tree.
+/// Resolves a syntax tree, with the files that it names.
 ///
 /// A tree with holes in it is resolved for its diagnostics, and gives no policy.
 #[must_use]
 pub fn resolve(ast: &Ast, source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
+    resolve_with_tests(ast, source, &[], inputs)
+}
+
+/// Parses and resolves: all that is wrong with a policy file and those that it names, in source order.
+#[must_use]
+pub fn check(source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
+    check_with_tests(source, &[], inputs)
+}
+
+/// The same, with files of tests: their `test` blocks follow those of the policy, and see its parameters and labels.
+#[must_use]
+pub fn check_with_tests(source: &SourceFile, tests: &[SourceFile], inputs: &Inputs<'_>) -> Resolved {
+    let parsed = parse(source);
+    let Some(ast) = parsed.ast else {
+        let mut diagnostics = parsed.diagnostics;
+        in_order(&mut diagnostics);
+        return Resolved {
+            policy: None,
+            diagnostics,
+            files: vec![source.clone()],
+        };
+    };
+    let mut resolved = resolve_with_tests(&ast, source, tests, inputs);
+    resolved.diagnostics.extend(parsed.diagnostics);
+    in_order(&mut resolved.diagnostics);
+    resolved
+}
+
+fn resolve_with_tests(ast: &Ast, source: &SourceFile, tests: &[SourceFile], inputs: &Inputs<'_>) -> Resolved {
     let mut resolver = Resolver::new(source, inputs, ast.complete);
-    let policy = resolver.policy(ast);
-    let sound = ast.complete && !resolver.failed;
+    let policy = resolver.policy(ast, tests);
+    let sound = resolver.complete && !resolver.failed;
     let mut diagnostics = resolver.diagnostics;
-    diagnostics.sort_by_key(|found| (found.span, found.code));
-    diagnostics.dedup();
-    truncate(&mut diagnostics);
+    in_order(&mut diagnostics);
     Resolved {
         policy: policy.filter(|_| sound),
         diagnostics,
+        files: resolver.files,
     }
 }
 
-/// Parses and resolves: all that is wrong with a file, in source order.
-#[must_use]
-pub fn check(source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
-    let parsed = parse(source);
-    let mut diagnostics = parsed.diagnostics;
-    let mut policy = None;
-    if let Some(ast) = parsed.ast {
-        let resolved = resolve(&ast, source, inputs);
-        policy = resolved.policy;
-        diagnostics.extend(resolved.diagnostics);
-        diagnostics.sort_by_key(|found| (found.span, found.code));
-    }
-    truncate(&mut diagnostics);
-    Resolved { policy, diagnostics }
+fn in_order(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.sort_by(|one, two| {
+        (one.file, one.span, one.code)
+            .cmp(&(two.file, two.span, two.code))
+            .then_with(|| one.message.cmp(&two.message))
+    });
+    diagnostics.dedup();
+    truncate(diagnostics);
+}
+
+/// A span and its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    file: FileId,
+    span: Span,
 }
 
 /// What has been gathered so far.
 struct Resolver<'a> {
-    source: &'a SourceFile,
     inputs: &'a Inputs<'a>,
-    /// Whether the tree has no holes: a name that seems unknown may stand in one.
+    /// Every file that was read.
+    files: Vec<SourceFile>,
+    /// The one that is being resolved.
+    file: FileId,
+    /// The layer that is being resolved.
+    layer: LayerId,
+    /// The group that is being expanded.
+    via: Option<String>,
+    /// Whether no tree has holes: a name that seems unknown may stand in one.
     complete: bool,
+    /// Files that were read for `include`, `within` and `use`, so that each is read once.
+    read: BTreeMap<(String, FileKind), (FileId, Tree<'a>)>,
+    /// The same for groups of the language.
+    standard: BTreeMap<String, (FileId, Tree<'a>)>,
+    /// Whether a file is missing: a group that seems unknown may stand in it.
+    failed_to_read: bool,
+    /// Of the layer.
     parameters: BTreeMap<String, Bound>,
-    rules: Vec<Rule>,
-    /// Labels, and where they were given.
-    labels: BTreeMap<String, Span>,
-    /// Trees that are private to the run by a `scratch` statement.
+    /// Of the layer: labels, and where they were given.
+    labels: BTreeMap<String, Place>,
+    /// Of every layer.
+    every_label: BTreeSet<String>,
+    /// Trees that are private to the run by a `scratch` statement of any layer.
     scratches: Vec<String>,
+    rules: Vec<Rule>,
     diagnostics: Vec<Diagnostic>,
     /// Whether there was an error, also one that is not kept.
     failed: bool,
@@ -144,15 +203,22 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(source: &'a SourceFile, inputs: &'a Inputs<'a>, complete: bool) -> Self {
+    fn new(source: &SourceFile, inputs: &'a Inputs<'a>, complete: bool) -> Self {
         Self {
-            source,
             inputs,
+            files: vec![source.clone()],
+            file: FileId::default(),
+            layer: LayerId::INNERMOST,
+            via: None,
             complete,
+            read: BTreeMap::new(),
+            standard: BTreeMap::new(),
+            failed_to_read: false,
             parameters: BTreeMap::new(),
-            rules: floor::rules(),
             labels: BTreeMap::new(),
+            every_label: BTreeSet::new(),
             scratches: Vec::new(),
+            rules: floor::rules(),
             diagnostics: Vec::new(),
             failed: false,
             errors: 0,
@@ -160,7 +226,32 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The file that is being resolved.
+    fn source(&self) -> &SourceFile {
+        self.source_of(self.file)
+    }
+
+    fn source_of(&self, file: FileId) -> &SourceFile {
+        self.files.get(usize::from(file.0)).unwrap_or(&EMPTY)
+    }
+
+    fn here(&self, span: Span) -> Place {
+        Place {
+            file: self.file,
+            span,
+        }
+    }
+
+    /// Reports a finding in the file that is being resolved.
     fn report(&mut self, diagnostic: Diagnostic) {
+        self.report_in(self.file, diagnostic);
+    }
+
+    fn report_in(&mut self, file: FileId, mut diagnostic: Diagnostic) {
+        diagnostic.file = file;
+        for Label { file: other, .. } in &mut diagnostic.secondary {
+            *other = other.filter(|other| *other != file);
+        }
         // Each kind has its own bound, so that no number of warnings hides an error.
         let gathered = if diagnostic.is_error() {
             self.failed = true;
@@ -174,33 +265,52 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn policy(&mut self, ast: &Ast) -> Option<Policy> {
-        let name = self.fixed(&ast.policy.name, "the name of a policy");
-        self.bind_parameters(&ast.policy);
-        let header = self.header(&ast.policy.items);
-        self.find_scratches(&ast.policy.items);
-        let identity = self.blocks(&ast.policy.items);
-        let tests = self.tests(&ast.tests);
-        let name = name?;
-        Some(Policy {
-            layers: vec![Layer {
-                name: name.clone(),
-                file: self.source.name.clone(),
-            }],
-            name,
-            summary: header.summary,
-            parameters: self
-                .parameters
-                .iter()
-                .map(|(name, bound)| (name.clone(), bound.text()))
-                .collect(),
-            rules: std::mem::take(&mut self.rules),
-            unlocks: Vec::new(),
-            workspace: None,
-            identity: identity.unwrap_or((Identity::Dynamic, RuleId::DEFAULT)),
-            requirements: header.requirements,
-            record: header.record,
-            tests,
-        })
+    fn policy(&mut self, ast: &'a Ast, tests: &[SourceFile]) -> Option<Policy> {
+        let mut layers = self.read_layers(Tree::Given(ast));
+        // Every layer's, before any path is looked up: what lies beneath one is private to the run.
+        for layer in &mut layers {
+            self.prepare(layer);
+        }
+        let mut facts = Vec::new();
+        for layer in &layers {
+            facts.push(self.resolve_layer(layer));
+        }
+        if let Some(innermost) = layers.first() {
+            self.enter(innermost);
+        }
+        let mut found = self.tests(&ast.tests);
+        for source in tests {
+            found.extend(self.test_file(source));
+        }
+        self.join(facts, found)
+    }
+
+    /// The tests of a file of their own.
+    fn test_file(&mut self, source: &SourceFile) -> Vec<crate::policy::Test> {
+        let id = self.add_file(source.clone());
+        let tree = self.parse_file(id, FileKind::Tests);
+        let before = std::mem::replace(&mut self.file, id);
+        let tests = self.tests(&tree.tests);
+        self.file = before;
+        tests
+    }
+
+    /// Keeps a file, and gives it its number.
+    fn add_file(&mut self, source: SourceFile) -> FileId {
+        let id = FileId(u16::try_from(self.files.len()).unwrap_or(u16::MAX));
+        self.files.push(source);
+        id
+    }
+
+    /// Parses a file that was read, and keeps what is wrong with it.
+    fn parse_file(&mut self, id: FileId, kind: FileKind) -> Ast {
+        let source = self.files.get(usize::from(id.0)).unwrap_or(&EMPTY);
+        let parsed = parse_as(source, kind);
+        for diagnostic in parsed.diagnostics {
+            self.report_in(id, diagnostic);
+        }
+        let ast = parsed.ast.unwrap_or_default();
+        self.complete &= ast.complete;
+        ast
     }
 }

@@ -50,6 +50,14 @@ pub struct SourceFile {
     lines: Vec<usize>,
 }
 
+/// No text at all.
+pub(crate) static EMPTY: SourceFile = SourceFile {
+    name: String::new(),
+    text: String::new(),
+    defects: Vec::new(),
+    lines: Vec::new(),
+};
+
 impl SourceFile {
     /// A file whose contents are text already.
     #[must_use]

@@ -370,6 +370,7 @@ fn a_tree_with_holes_never_becomes_a_policy() {
         home: "/home/agent".to_owned(),
         working_directory: "/work".to_owned(),
         paths: &policy_lang::resolve::AsWritten,
+        files: &policy_lang::loader::NoFiles,
     };
     assert!(policy_lang::resolve(&ast, &source, &inputs).policy.is_none());
 }

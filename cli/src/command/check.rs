@@ -46,7 +46,7 @@ fn judged(mut front: Front) -> Checked {
         };
     };
     let lints = compiler::check::lints(policy, &front.options());
-    let (expectations, findings) = expectations::judge(policy, &front.source);
+    let (expectations, findings) = expectations::judge(policy, &front.files);
     front.add(lints.into_iter().chain(findings));
     Checked { front, expectations }
 }
@@ -55,7 +55,7 @@ fn print_text(checked: &[Checked], color: ColorChoice) -> anyhow::Result<()> {
     let surface = Surface::stdout(color);
     let mut text = String::new();
     for Checked { front, expectations } in checked {
-        text.push_str(&diagnostic::draw(&front.source, &front.diagnostics, surface));
+        text.push_str(&diagnostic::draw(&front.files, &front.diagnostics, surface));
         let errors = front.diagnostics.iter().filter(|found| found.is_error()).count();
         let warnings = front.diagnostics.len() - errors;
         let verdict = match &front.policy {
@@ -77,7 +77,7 @@ fn print_text(checked: &[Checked], color: ColorChoice) -> anyhow::Result<()> {
         };
         text.push_str(&format!(
             "{}: {}{also}\n",
-            front.source.name,
+            &front.source().name,
             surface.paint(style, &verdict)
         ));
     }
@@ -119,7 +119,7 @@ fn file(checked: &Checked) -> File<'_> {
     let front = &checked.front;
     let errors = front.diagnostics.iter().filter(|found| found.is_error()).count();
     File {
-        file: &front.source.name,
+        file: &front.source().name,
         ok: front.policy.is_some(),
         policy: front.policy.as_ref().map(|policy| policy.name.as_str()),
         errors,
@@ -128,7 +128,7 @@ fn file(checked: &Checked) -> File<'_> {
         findings: front
             .diagnostics
             .iter()
-            .map(|found: &Diagnostic| Finding::new(&front.source, found))
+            .map(|found: &Diagnostic| Finding::new(&front.files, found))
             .collect(),
     }
 }

@@ -102,7 +102,7 @@ fn print_text(arguments: &Fmt, outcomes: &[Outcome], color: ColorChoice) -> anyh
             (Err(FormatError::Mistakes(found)), _) => {
                 // Like those of `check`, but what was asked for is a file and not a finding.
                 let surface = Surface::stderr(color);
-                let drawn = diagnostic::draw(&outcome.source, found, surface);
+                let drawn = diagnostic::draw(std::slice::from_ref(&outcome.source), found, surface);
                 eprintln!("{drawn}{name}: {}", surface.paint(Style::Bad, "left as it is"));
             }
             (Err(fault), _) => failure::print(
@@ -206,7 +206,7 @@ fn file<'a>(arguments: &Fmt, outcome: &'a Outcome) -> File<'a> {
         fault,
         findings: findings
             .iter()
-            .map(|found| Finding::new(&outcome.source, found))
+            .map(|found| Finding::new(std::slice::from_ref(&outcome.source), found))
             .collect(),
     }
 }

@@ -18,7 +18,7 @@ use report::Report;
 
 pub(super) fn run(arguments: &Test, color: ColorChoice) -> anyhow::Result<ExitCode> {
     let front = front(&arguments.policy, &arguments.bindings)?;
-    let drawn = diagnostic::draw(&front.source, &front.diagnostics, Surface::stderr(color));
+    let drawn = diagnostic::draw(&front.files, &front.diagnostics, Surface::stderr(color));
     std::io::stderr().lock().write_all(drawn.as_bytes())?;
     let Some(policy) = &front.policy else {
         bail!(
@@ -35,10 +35,10 @@ pub(super) fn run(arguments: &Test, color: ColorChoice) -> anyhow::Result<ExitCo
                 "no test has `{part}` in its name; {} tests were left out",
                 judged.left_out
             ),
-            None => bail!("`{}` has no test", front.source.name),
+            None => bail!("`{}` has no test", front.source().name),
         }
     }
-    let report = Report::new(policy, &front.source.name, &judged, arguments);
+    let report = Report::new(policy, &front.source().name, &judged, arguments);
     let document = match arguments.format {
         TestFormat::Text => text::draw(&report, Surface::stdout(color)),
         TestFormat::Junit => junit::draw(&[report.suite()]),

@@ -106,7 +106,7 @@ fn of_artifact(arguments: &Why, asked: Asked) -> anyhow::Result<Report> {
 fn of_policy(arguments: &Why, asked: Asked, stderr: Surface) -> anyhow::Result<Report> {
     let front = input::front(&arguments.policy, &arguments.bindings)?;
     if front.policy.is_none() {
-        let drawn = diagnostic::draw(&front.source, &front.diagnostics, stderr);
+        let drawn = diagnostic::draw(&front.files, &front.diagnostics, stderr);
         std::io::stderr().lock().write_all(drawn.as_bytes())?;
     }
     let Some(policy) = &front.policy else {
@@ -120,9 +120,9 @@ fn of_policy(arguments: &Why, asked: Asked, stderr: Surface) -> anyhow::Result<R
         Some(path) => Some(input::decode(path)?),
         None => None,
     };
-    let mut report = answer::of_policy(policy, &front.source.name, reviewed.as_ref(), &asked);
+    let mut report = answer::of_policy(policy, &front.source().name, reviewed.as_ref(), &asked);
     if arguments.propose || arguments.generalise || asked.event.is_some() {
-        report.proposal = Some(proposal::look(policy, &front.source, &asked, arguments));
+        report.proposal = Some(proposal::look(policy, front.source(), &asked, arguments));
     }
     Ok(report)
 }

@@ -5,25 +5,35 @@ use std::fmt;
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ThemeCharacters, ThemeStyles,
 };
-use policy_lang::diagnostic::Severity;
+use policy_lang::diagnostic::{Label, Severity};
+use policy_lang::source::FileId;
 use policy_lang::{Diagnostic, SourceFile, Span};
 
-use super::Surface;
+use super::{Surface, source};
 
-/// Draws diagnostics of one file, in the order given, with an empty line after each.
-pub(crate) fn draw(source: &SourceFile, diagnostics: &[Diagnostic], surface: Surface) -> String {
+/// Draws diagnostics, each in its own file, in the order given, with an empty line after each.
+pub(crate) fn draw(files: &[SourceFile], diagnostics: &[Diagnostic], surface: Surface) -> String {
     let handler = GraphicalReportHandler::new_themed(theme(surface))
         .with_width(surface.width)
         .with_links(false)
         .with_context_lines(1)
         .without_cause_chain();
-    let named = NamedSource::new(&source.name, source.text.clone());
     let mut text = String::new();
+    // Findings come file by file, so each text is copied once.
+    let mut named: Option<(FileId, NamedSource<String>)> = None;
     for diagnostic in diagnostics {
+        let source = source(files, diagnostic.file);
+        let (_, named) = match named.take().filter(|(file, _)| *file == diagnostic.file) {
+            Some(same) => named.insert(same),
+            None => {
+                let new = NamedSource::new(&source.name, source.text.clone());
+                named.insert((diagnostic.file, new))
+            }
+        };
         let report = Report {
             diagnostic,
-            source: &named,
-            help: help(source, diagnostic),
+            source: named,
+            help: help(files, source, diagnostic),
         };
         let drawn = handler.render_report(&mut text, &report);
         // A place that cannot be drawn must not hide what is wrong there.
@@ -50,9 +60,13 @@ fn theme(surface: Surface) -> GraphicalTheme {
     }
 }
 
-/// Help, notes and the suggestion, as one block under the picture.
-fn help(source: &SourceFile, diagnostic: &Diagnostic) -> Option<String> {
-    let mut lines = Vec::new();
+/// Places in other files, help, notes and the suggestion, as one block under the picture.
+fn help(files: &[SourceFile], source: &SourceFile, diagnostic: &Diagnostic) -> Option<String> {
+    let mut lines: Vec<String> = diagnostic
+        .secondary
+        .iter()
+        .filter_map(|label| elsewhere(files, label, diagnostic.file))
+        .collect();
     lines.extend(diagnostic.help.clone());
     if let Some(suggestion) = &diagnostic.suggestion {
         let there = source.slice(suggestion.span);
@@ -66,6 +80,17 @@ fn help(source: &SourceFile, diagnostic: &Diagnostic) -> Option<String> {
     }
     lines.extend(diagnostic.notes.iter().map(|note| format!("note: {note}")));
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// A place in another file, which the picture cannot show.
+fn elsewhere(files: &[SourceFile], label: &Label, own: FileId) -> Option<String> {
+    let source = source(files, label.file.filter(|file| *file != own)?);
+    let (line, column) = source.position(label.span.start);
+    let there = source.slice(label.span).lines().next().unwrap_or_default();
+    Some(format!(
+        "{}:{line}:{column}: {}: `{there}`",
+        source.name, label.text
+    ))
 }
 
 #[derive(Debug)]
@@ -109,7 +134,11 @@ impl miette::Diagnostic for Report<'_> {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let label = (!self.diagnostic.label.is_empty()).then(|| self.diagnostic.label.clone());
         let primary = LabeledSpan::new_primary_with_span(label, range(self.diagnostic.span));
-        let secondary = self.diagnostic.secondary.iter();
+        let secondary = self
+            .diagnostic
+            .secondary
+            .iter()
+            .filter(|other| other.file.is_none_or(|file| file == self.diagnostic.file));
         let secondary =
             secondary.map(|other| LabeledSpan::new_with_span(Some(other.text.clone()), range(other.span)));
         Some(Box::new(std::iter::once(primary).chain(secondary)))
@@ -145,14 +174,14 @@ mod tests {
     #[test]
     fn a_finding_shows_code_place_label_help_and_suggestion() {
         let source = SourceFile::new("build.remit", "filesystem {\n    alow read \"/usr\"\n}\n");
-        insta::assert_snapshot!(draw(&source, &[finding(&source)], NARROW));
+        insta::assert_snapshot!(draw(std::slice::from_ref(&source), &[finding(&source)], NARROW));
     }
 
     #[test]
     fn no_line_is_wider_than_the_surface_where_it_can_be_wrapped() {
         let source = SourceFile::new("build.remit", "filesystem {\n    alow read \"/usr\"\n}\n");
         let finding = finding(&source).help("many words ".repeat(30));
-        for line in draw(&source, &[finding], NARROW).lines() {
+        for line in draw(&[source], &[finding], NARROW).lines() {
             assert!(line.chars().count() <= 60, "{line}");
         }
     }
@@ -164,14 +193,14 @@ mod tests {
             colour: true,
             width: 60,
         };
-        assert!(draw(&source, &[finding(&source)], colourful).contains('\x1b'));
-        assert!(!draw(&source, &[finding(&source)], NARROW).contains('\x1b'));
+        assert!(draw(std::slice::from_ref(&source), &[finding(&source)], colourful).contains('\x1b'));
+        assert!(!draw(std::slice::from_ref(&source), &[finding(&source)], NARROW).contains('\x1b'));
     }
 
     #[test]
     fn a_span_outside_the_text_still_says_what_is_wrong() {
         let source = SourceFile::new("build.remit", "x");
         let finding = Diagnostic::error(Code::UnexpectedToken, Span::new(90, 95), "far out");
-        assert!(draw(&source, &[finding], NARROW).contains("far out"));
+        assert!(draw(&[source], &[finding], NARROW).contains("far out"));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use super::source;
 use policy_lang::{Diagnostic, SourceFile, Span};
 use serde::Serialize;
 
@@ -19,6 +20,8 @@ pub(crate) struct Finding<'a> {
     code: String,
     severity: policy_lang::diagnostic::Severity,
     message: &'a str,
+    /// As rules and events name it.
+    file: &'a str,
     place: Place,
     label: &'a str,
     other_places: Vec<OtherPlace<'a>>,
@@ -40,6 +43,7 @@ struct Place {
 
 #[derive(Debug, Serialize)]
 struct OtherPlace<'a> {
+    file: &'a str,
     place: Place,
     text: &'a str,
 }
@@ -51,20 +55,26 @@ struct Replacement<'a> {
 }
 
 impl<'a> Finding<'a> {
-    /// Of one diagnostic of `source`.
-    pub(crate) fn new(source: &SourceFile, diagnostic: &'a Diagnostic) -> Self {
+    /// Of one diagnostic of `files`.
+    pub(crate) fn new(files: &'a [SourceFile], diagnostic: &'a Diagnostic) -> Self {
+        let source = source(files, diagnostic.file);
         Self {
             code: diagnostic.code.to_string(),
             severity: diagnostic.severity,
             message: &diagnostic.message,
+            file: &source.name,
             place: Place::new(source, diagnostic.span),
             label: &diagnostic.label,
             other_places: diagnostic
                 .secondary
                 .iter()
-                .map(|other| OtherPlace {
-                    place: Place::new(source, other.span),
-                    text: &other.text,
+                .map(|other| {
+                    let source = self::source(files, other.file.unwrap_or(diagnostic.file));
+                    OtherPlace {
+                        file: &source.name,
+                        place: Place::new(source, other.span),
+                        text: &other.text,
+                    }
                 })
                 .collect(),
             help: diagnostic.help.as_deref(),

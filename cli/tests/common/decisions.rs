@@ -40,6 +40,7 @@ fn policy(scene: &Scene) -> Policy {
         home: "/root".to_owned(),
         working_directory: scene.workspace().display().to_string(),
         paths: &HostPaths,
+        files: &policy_lang::loader::NoFiles,
     };
     let parsed = policy_lang::parse(&source);
     let resolved = policy_lang::resolve(&parsed.ast.expect("a tree"), &source, &inputs);

@@ -99,6 +99,7 @@ pub(crate) fn resolve(host: &Host, path: &Path) -> Result<Policy, String> {
         home: "/root".to_owned(),
         working_directory: host.work().display().to_string(),
         paths: &HostPaths,
+        files: &policy_lang::loader::NoFiles,
     };
     let parsed = policy_lang::parse(&source);
     let ast = parsed.ast.ok_or_else(|| format!("{:?}", parsed.diagnostics))?;

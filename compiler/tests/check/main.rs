@@ -50,7 +50,11 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn checked(source: &SourceFile, root: bool) -> Vec<Diagnostic> {
     let resolved = tree::check(source);
     let Some(policy) = resolved.policy else {
-        panic!("{}:\n{}", source.name, render(source, &resolved.diagnostics));
+        panic!(
+            "{}:\n{}",
+            source.name,
+            render(&resolved.files, &resolved.diagnostics)
+        );
     };
     let options = Options {
         files: std::slice::from_ref(source),
@@ -82,7 +86,7 @@ fn findings_read_as_their_snapshots_say() {
     settings.set_omit_expression(true);
     settings.bind(|| {
         for fixture in fixtures() {
-            let text = render(&fixture.source, &fixture.found);
+            let text = render(std::slice::from_ref(&fixture.source), &fixture.found);
             insta::assert_snapshot!(fixture.name.replace('/', "__"), text);
         }
     });
@@ -97,7 +101,7 @@ fn clean_policies_have_nothing_to_be_said_about_them() {
             is_clean,
             "{}:\n{}",
             fixture.name,
-            render(&fixture.source, &fixture.found)
+            render(std::slice::from_ref(&fixture.source), &fixture.found)
         );
     }
 }

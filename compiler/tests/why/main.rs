@@ -86,6 +86,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             home: "/home/me".to_owned(),
             working_directory: "/work".to_owned(),
             paths: &AsWritten,
+            files: &policy_lang::loader::NoFiles,
         };
         let resolved = policy_lang::check(&SourceFile::new("p.remit", text), &inputs);
         resolved

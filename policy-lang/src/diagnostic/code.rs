@@ -6,8 +6,9 @@ use serde::{Serialize, Serializer};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
-        /// What kind of mistake it is. R01 the text, R02 names and values, R03 meaning, R04 not enforceable yet, R05 compiling and
-        /// testing, R06 what is legal and worth a second look, R07 files and groups.
+        /// What kind of mistake it is. R01 the text, R02 names and values, R03 meaning, R05 compiling and testing, R06 what
+        /// is legal and worth a second look, R07 files and groups. R0401 to R0409 are retired: what a host cannot enforce is
+        /// refused when a run is admitted.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $doc])+ $name,)+
@@ -113,25 +114,16 @@ codes! {
     UnreadablePath = "R0303",
     /// `if present` where nothing can be absent.
     PointlessSuffix = "R0304",
-
-    /// A rule on a host name, in a version that enforces addresses.
-    HostNameNotEnforceable = "R0401",
-    /// `ask`, in a version without approvals.
-    AskNotEnforceable = "R0402",
-    /// `broker`, in a version without a credential broker.
-    BrokerNotEnforceable = "R0403",
-    /// A workspace that is a copy, in a version that works in place.
-    WorkspaceNotEnforceable = "R0404",
-    /// `within`, in a version without ceilings.
-    WithinNotEnforceable = "R0405",
-    /// `use`, in a version without rule groups.
-    UseNotEnforceable = "R0406",
-    /// `unlock`, in a version whose floor cannot be opened.
-    UnlockNotEnforceable = "R0407",
-    /// `hide`, in a version that denies instead.
-    HideNotEnforceable = "R0408",
-    /// `record` of something that this version cannot record.
-    RecordNotEnforceable = "R0409",
+    /// A rule of the floor that does not exist, or that nothing opens.
+    UnknownUnlock = "R0305",
+    /// A workspace that says what it cannot mean.
+    BadWorkspace = "R0306",
+    /// A brokered credential that could go elsewhere than it is meant to.
+    BadBroker = "R0307",
+    /// A host name in a place that it cannot fill.
+    HostPlace = "R0308",
+    /// `ask` where nobody can be asked.
+    AskPlace = "R0309",
 
     /// The rule resolves, but no mechanism can do what it says.
     NotLowered = "R0501",
@@ -229,6 +221,33 @@ codes! {
 
     /// A rule that the target kernel cannot enforce.
     UnenforceableOnTarget = "R0670",
+
+    /// A name that is no file beneath the policy root.
+    BadFileName = "R0701",
+    /// A file of the policy root that is not there or cannot be read.
+    UnreadableFile = "R0702",
+    /// A file name that leads through a symbolic link, or out of the policy root.
+    FileOutsideRoot = "R0703",
+    /// A file that reads itself, perhaps through others.
+    FileCycle = "R0704",
+    /// More files, or files nested deeper, than a policy may have.
+    TooManyFiles = "R0705",
+    /// A file that holds something else than what it is read for.
+    WrongFile = "R0706",
+    /// A group of rules that does not exist.
+    UnknownRuleGroup = "R0707",
+    /// A group of rules that uses itself, perhaps through others.
+    GroupCycle = "R0708",
+    /// A group of rules that is defined twice, or under a reserved name.
+    GroupName = "R0709",
+    /// A statement that cannot stand in a group of rules.
+    GroupContent = "R0710",
+    /// A parameter of a ceiling that has no default.
+    CeilingParameter = "R0711",
+    /// Something other than a grant that a ceiling does not permit.
+    CeilingRefuses = "R0712",
+    /// A limit that a ceiling's lower one replaces.
+    CeilingLimit = "R0713",
 }
 
 impl Code {

@@ -2,23 +2,25 @@
 
 use pest::iterators::{Pair, Pairs};
 
-use super::MAX_GATHERED;
 use super::expected::{self, Context};
 use super::grammar::Rule;
-use crate::ast::{Ast, PolicyBlock, Spanned, TestBlock, Text};
+use super::{FileKind, MAX_GATHERED};
+use crate::ast::{Ast, Spanned, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{SourceFile, Span};
 
+mod file;
 mod leaves;
 mod policy;
 mod rules;
 mod tests;
 
-/// Makes the tree. Absent if there is no policy in the file.
+/// Makes the tree.
 pub(super) fn build(
     mut pairs: Pairs<'_, Rule>,
     source: &SourceFile,
     misspelt: &[Span],
+    kind: FileKind,
 ) -> (Option<Ast>, Vec<Diagnostic>) {
     let mut builder = Builder {
         source,
@@ -26,16 +28,10 @@ pub(super) fn build(
         diagnostics: Vec::new(),
         failed: false,
     };
-    let policy = match pairs.next() {
-        Some(file) => builder.file(file),
-        None => None,
-    };
-    let complete = !builder.failed;
-    let ast = policy.map(|(policy, tests)| Ast {
-        policy,
-        tests,
-        complete,
-    });
+    let mut ast = pairs.next().map(|file| builder.file(file, kind));
+    if let Some(ast) = &mut ast {
+        ast.complete = !builder.failed;
+    }
     (ast, builder.diagnostics)
 }
 
@@ -63,44 +59,6 @@ impl Builder<'_> {
             let found = expected::explain(self.source, context, skipped, previous);
             self.report(found);
         }
-    }
-
-    fn file(&mut self, file: Pair<'_, Rule>) -> Option<(PolicyBlock, Vec<TestBlock>)> {
-        let mut policy: Option<(Span, PolicyBlock)> = None;
-        let mut tests = Vec::new();
-        let mut skipped = false;
-        for pair in file.into_inner() {
-            match pair.as_rule() {
-                Rule::policy => {
-                    let head = head(&pair);
-                    let block = self.policy(pair);
-                    match &policy {
-                        Some((first, _)) => self.report(
-                            Diagnostic::error(Code::PolicyCount, head, "a file has one policy")
-                                .label("this is the second")
-                                .also(*first, "the first")
-                                .help("move it to a file of its own"),
-                        ),
-                        None => policy = Some((head, block)),
-                    }
-                }
-                Rule::test => tests.push(self.test(pair)),
-                Rule::bad_top => {
-                    skipped = true;
-                    self.explain(Context::Top, span(&pair), None);
-                }
-                _ => {}
-            }
-        }
-        if policy.is_none() && !skipped {
-            let end = self.source.text.chars().next().map_or(0, char::len_utf8);
-            self.report(
-                Diagnostic::error(Code::PolicyCount, Span::new(0, end), "this file has no policy")
-                    .label("expected `policy \"name\" { … }`")
-                    .help("write `policy \"name\" { }`; an empty policy allows nothing"),
-            );
-        }
-        policy.map(|(_, policy)| (policy, tests))
     }
 
     /// A `policy` or `test` header's name.
@@ -178,7 +136,7 @@ impl Builder<'_> {
                         .suggest(Span::new(end, end), "\n}"),
                     );
                 }
-                Rule::open | Rule::close | Rule::string | Rule::word => {}
+                Rule::open | Rule::close | Rule::string | Rule::word | Rule::group_path => {}
                 rule if is_keyword_of_block(rule) => {}
                 rule => {
                     previous = (!is_block(rule)).then_some(at);
@@ -221,6 +179,7 @@ fn is_bad(rule: Rule) -> bool {
         rule,
         Rule::bad_top
             | Rule::bad_policy
+            | Rule::bad_group
             | Rule::bad_filesystem
             | Rule::bad_network
             | Rule::bad_credentials
@@ -243,6 +202,7 @@ fn is_keyword_of_block(rule: Rule) -> bool {
         rule,
         Rule::kw_policy
             | Rule::kw_test
+            | Rule::kw_group
             | Rule::kw_filesystem
             | Rule::kw_network
             | Rule::kw_credentials

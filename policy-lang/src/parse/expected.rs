@@ -104,6 +104,14 @@ fn describe(source: &SourceFile, context: Context, found: Span, expected: &[Rule
             .help("a group begins with `@`, a call is quoted")
             .suggest(found, better);
     }
+    let bare = written.trim_matches('"');
+    if takes(Rule::unlocked) && Grammar::parse(Rule::unlocked, bare).is_ok_and(|found| found.as_str() == bare)
+    {
+        return diagnostic
+            .label(format!("did you mean `{bare}`?"))
+            .help("rules of the floor are named without quotes; `remit explain --all` lists them")
+            .suggest(found, bare);
+    }
     if written == "=" && takes(Rule::comparison) {
         return diagnostic
             .label("did you mean `==`?")

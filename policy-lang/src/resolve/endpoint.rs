@@ -4,12 +4,21 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::Resolver;
-use super::address;
+use super::address::{self, HostText};
 use super::parameters::{Bound, Mistake};
 use super::text::{Filled, quoted};
 use crate::ast::Text;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::policy::Endpoint;
+use crate::pattern::HostPattern;
+use crate::policy::{Endpoint, HostEndpoint};
+
+/// What a target stands for.
+pub(super) enum Target {
+    /// Addresses: one box, or one for each family if the address is `*`.
+    Boxes(Vec<Endpoint>),
+    /// Hosts by name.
+    Host(HostEndpoint),
+}
 
 /// The two halves of an endpoint, as text.
 struct Halves<'t> {
@@ -29,11 +38,11 @@ fn wrong(code: Code, mistake: Mistake) -> Wrong {
 }
 
 impl Resolver<'_> {
-    /// The boxes of a target: one, or one for each family if the address is `*`.
-    pub(super) fn endpoint(&mut self, text: &Text) -> Option<Vec<Endpoint>> {
+    /// What a target stands for.
+    pub(super) fn target(&mut self, text: &Text) -> Option<Target> {
         let whole = self.endpoint_text(text)?;
         match parse(&whole) {
-            Ok(boxes) => Some(boxes),
+            Ok(target) => Some(target),
             Err(wrong) => {
                 self.refuse(text, wrong);
                 None
@@ -41,16 +50,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// One address and one port, as a program would give them: IPv6 forms of IPv4 addresses stay as they are.
-    pub(super) fn socket_address(&mut self, text: &Text) -> Option<(IpAddr, u16)> {
+    /// One host and one port, as a program would give them: IPv6 forms of IPv4 addresses stay as they are.
+    pub(super) fn socket_address(&mut self, text: &Text) -> Option<(HostText, u16)> {
         let whole = self.endpoint_text(text)?;
         let found = halves(&whole).and_then(|halves| {
-            let address = halves
-                .address
-                .parse::<IpAddr>()
-                .map_err(|_| not_an_address(&halves.address, &whole))?;
+            let host = address::host(&halves.address).ok_or_else(|| not_a_host(&halves.address, &whole))?;
             match ports(halves.port)? {
-                (first, last) if first == last => Ok((address, first)),
+                (first, last) if first == last => Ok((host, first)),
                 _ => Err(wrong(
                     Code::BadPort,
                     Mistake::new("a test names one port", "write one number after the colon"),
@@ -106,7 +112,10 @@ impl Resolver<'_> {
             let starts = before.is_empty() || before == "[";
             let fits = match bound {
                 Bound::Address(_) => starts && matches!(next, None | Some(':' | ']' | '/')),
-                Bound::HostName(_) | Bound::Cidr(..) => starts && matches!(next, None | Some(':' | ']')),
+                Bound::HostName(_) => {
+                    (before.is_empty() || before == "*.") && matches!(next, None | Some(':'))
+                }
+                Bound::Cidr(..) => starts && matches!(next, None | Some(':' | ']')),
                 Bound::Port(_) => {
                     (before.ends_with(':') || before.ends_with('-')) && matches!(next, None | Some('-'))
                 }
@@ -153,7 +162,7 @@ impl Resolver<'_> {
     }
 }
 
-fn parse(whole: &str) -> Result<Vec<Endpoint>, Wrong> {
+fn parse(whole: &str) -> Result<Target, Wrong> {
     let halves = halves(whole)?;
     let (first_port, last_port) = ports(halves.port)?;
     let target = |(address, prefix_len)| Endpoint {
@@ -163,17 +172,24 @@ fn parse(whole: &str) -> Result<Vec<Endpoint>, Wrong> {
         last_port,
     };
     if halves.address == "*" {
-        return Ok(vec![
+        return Ok(Target::Boxes(vec![
             target((IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)),
             target((IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0)),
-        ]);
+        ]));
     }
     let bare = halves.address.split('/').next().unwrap_or_default();
     if bare.parse::<IpAddr>().is_err() {
-        return Err(not_an_address(bare, whole));
+        return match HostPattern::parse(&halves.address) {
+            Ok(pattern) => Ok(Target::Host(HostEndpoint {
+                pattern,
+                first_port,
+                last_port,
+            })),
+            Err(_) => Err(not_a_host(&halves.address, whole)),
+        };
     }
     match address::prefix(&halves.address) {
-        Ok(found) => Ok(vec![target(found)]),
+        Ok(found) => Ok(Target::Boxes(vec![target(found)])),
         Err((code, mut mistake)) => {
             mistake.better = mistake.better.map(|better| joined(&better, halves.port));
             Err(wrong(code, mistake))
@@ -205,7 +221,7 @@ fn halves(whole: &str) -> Result<Halves<'_>, Wrong> {
         });
     }
     if whole.contains("//") {
-        return Err(not_an_address(whole, whole));
+        return Err(not_a_host(whole, whole));
     }
     let is_address = |text: &str| {
         let (bare, len) = text.split_once('/').unwrap_or((text, "0"));
@@ -297,27 +313,28 @@ fn no_port(whole: &str, address: &str) -> Wrong {
     )
 }
 
-fn not_an_address(text: &str, whole: &str) -> Wrong {
-    let is_pattern = text.strip_prefix("*.").is_some_and(address::is_host_name);
-    if is_pattern || address::is_host_name(text) {
-        return wrong(
-            Code::HostNameNotEnforceable,
-            Mistake::new(
-                format!("the host name `{text}` is not enforceable by this version"),
-                "write the address or prefix instead, as in `192.0.2.1:443`; for this machine write `127.0.0.1` and `[::1]`",
-            ),
-        );
-    }
+fn not_a_host(text: &str, whole: &str) -> Wrong {
+    let dotted = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'/'));
     let help = if whole.contains('%') {
-        "an address has no zone here; write it without `%…`"
+        "an address has no zone here; write it without `%…`".to_owned()
     } else if whole.contains("//") {
-        "write an address and a port, not a URL"
+        "write a host and a port, not a URL".to_owned()
     } else {
-        "write an IPv4 address, an IPv6 address in brackets, a prefix, or `*` for every address"
+        match HostPattern::parse(text) {
+            // A name cannot be a prefix, and digits alone were meant as an address.
+            Err(reason) if !dotted && !text.contains(['/', ' ']) => format!("as a host name, {reason}"),
+            _ => "write an IPv4 address, an IPv6 address in brackets, a prefix, a host name, or `*` for every address"
+                .to_owned(),
+        }
     };
     wrong(
         Code::BadAddress,
-        Mistake::new(format!("`{}` is not an address", text.escape_debug()), help),
+        Mistake::new(
+            format!("`{}` is neither an address nor a host name", text.escape_debug()),
+            help,
+        ),
     )
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Resolver;
+use super::address::HostText;
 use crate::ast::{Expectation as Line, ExpectedAccess, Outcome, TestBlock};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::policy::{Expectation, ExpectedOutcome, Origin, Test};
+use crate::policy::{Expectation, ExpectedOutcome, Test};
 use crate::reference::Access;
 use crate::source::Span;
 use crate::suggest::nearest;
@@ -23,7 +24,8 @@ impl Resolver<'_> {
                 continue;
             };
             if let Some(first) = names.get(&name) {
-                self.repeated(block.name.span, *first, format!("two tests are called `{name}`"));
+                let first = self.here(*first);
+                self.repeated(block.name.span, first, format!("two tests are called `{name}`"));
             }
             names.insert(name.clone(), block.name.span);
             let expectations = block
@@ -40,16 +42,11 @@ impl Resolver<'_> {
         let fits = self.outcome(line);
         let by = self.by(line);
         let access = self.access(&line.access)?;
-        let (row, column) = self.source.position(line.span.start);
         Some(Expectation {
             access,
             outcome: fits?,
             by: by?,
-            origin: Origin::Source {
-                file: self.source.name.clone(),
-                line: row,
-                column,
-            },
+            origin: self.origin(line.span),
         })
     }
 
@@ -58,6 +55,7 @@ impl Resolver<'_> {
         let variable = matches!(line.access, ExpectedAccess::Environment(_));
         let (outcome, word, instead) = match line.outcome.value {
             Outcome::Allowed => (ExpectedOutcome::Allowed, !variable, "present"),
+            Outcome::Asked => (ExpectedOutcome::Asked, !variable, "present"),
             Outcome::Denied => (ExpectedOutcome::Denied, !variable, "absent"),
             Outcome::Present => (ExpectedOutcome::Allowed, variable, "allowed"),
             Outcome::Absent => (ExpectedOutcome::Denied, variable, "denied"),
@@ -68,7 +66,7 @@ impl Resolver<'_> {
         let message = if variable {
             "a variable is present or absent"
         } else {
-            "an access is allowed or denied"
+            "an access is allowed, asked or denied"
         };
         self.report(
             Diagnostic::error(Code::BadPredicate, line.outcome.span, message)
@@ -81,15 +79,15 @@ impl Resolver<'_> {
 
     fn by(&mut self, line: &Line) -> Option<Option<String>> {
         let Some(by) = &line.by else { return Some(None) };
-        let quoted = self.source.slice(by.span).starts_with('"');
+        let quoted = self.source().slice(by.span).starts_with('"');
         if !quoted && DOMAINS.contains(&by.value.as_str())
-            || self.labels.contains_key(&by.value)
+            || self.every_label.contains(&by.value)
             || !self.complete
         {
             return Some(Some(by.value.clone()));
         }
         let near =
-            nearest(&by.value, self.labels.keys().map(String::as_str)).map(|near| format!("\"{near}\""));
+            nearest(&by.value, self.every_label.iter().map(String::as_str)).map(|near| format!("\"{near}\""));
         let mut found = Diagnostic::error(
             Code::BadText,
             by.span,
@@ -113,12 +111,21 @@ impl Resolver<'_> {
                 path: self.literal_path(text, "the path of a test")?,
             }),
             ExpectedAccess::Network(verb, protocol, text) => {
-                let (address, port) = self.socket_address(text)?;
-                Some(Access::Network {
-                    verb: *verb,
-                    protocol: *protocol,
-                    address,
-                    port,
+                let (host, port) = self.socket_address(text)?;
+                Some(match host {
+                    HostText::Address(address) => Access::Network {
+                        verb: *verb,
+                        protocol: *protocol,
+                        address,
+                        port,
+                    },
+                    HostText::Name(host) => Access::Host {
+                        verb: *verb,
+                        protocol: *protocol,
+                        host,
+                        address: None,
+                        port,
+                    },
                 })
             }
             ExpectedAccess::Environment(text) => Some(Access::Environment {

@@ -13,12 +13,11 @@ impl Resolver<'_> {
     pub(super) fn file(&mut self, statement: &FileStatement, said: &mut Said) {
         match statement {
             FileStatement::Rule(rule) => self.file_rule(rule),
-            FileStatement::Hide(span) => self.not_enforceable(
-                Code::HideNotEnforceable,
-                *span,
-                "`hide`",
-                "write `deny read, write, execute`: what is denied can be named, and cannot be opened or listed",
-            ),
+            FileStatement::Hide {
+                span,
+                targets,
+                suffix,
+            } => self.hide(*span, targets, suffix),
             FileStatement::Scratch {
                 span,
                 path,
@@ -29,7 +28,6 @@ impl Resolver<'_> {
     }
 
     fn file_rule(&mut self, rule: &FileRule) {
-        self.effect(rule.effect);
         let accesses = if rule.accesses.is_empty() {
             vec![FileAccess::Read, FileAccess::Write, FileAccess::Execute]
         } else {
@@ -38,7 +36,7 @@ impl Resolver<'_> {
         let mut targets = Vec::new();
         for text in &rule.targets {
             let Some(found) = self.path(text) else { continue };
-            self.remark(rule, text, &found);
+            self.remark(rule.span, rule.effect.value, &rule.suffix, text, &found);
             targets.push(found.pattern);
         }
         let words: Vec<&str> = rule.accesses.iter().map(|access| access.value.word()).collect();
@@ -53,9 +51,20 @@ impl Resolver<'_> {
         );
     }
 
+    fn hide(&mut self, span: Span, texts: &[Text], suffix: &Suffix) {
+        let mut targets = Vec::new();
+        for text in texts {
+            let Some(found) = self.path(text) else { continue };
+            self.remark(span, Effect::Deny, suffix, text, &found);
+            targets.push(found.pattern);
+        }
+        let text = format!("hide {}", self.shown_list(texts));
+        self.add(span, Effect::Deny, Subject::Hide { targets }, text, suffix);
+    }
+
     /// Warnings about a path that is not there, or not where it seems.
-    fn remark(&mut self, rule: &FileRule, text: &Text, found: &Found) {
-        if let (Some(absent), None) = (&found.absent, rule.suffix.if_present) {
+    fn remark(&mut self, rule: Span, effect: Effect, suffix: &Suffix, text: &Text, found: &Found) {
+        if let (Some(absent), None) = (&found.absent, suffix.if_present) {
             self.report(
                 Diagnostic::warning(
                     Code::AbsentPath,
@@ -66,11 +75,11 @@ impl Resolver<'_> {
                 .help(
                     "create it, correct the path, or write `if present` to skip the rule where it is absent",
                 )
-                .suggest(Span::new(rule.span.end, rule.span.end), " if present"),
+                .suggest(Span::new(rule.end, rule.end), " if present"),
             );
         }
         if let Some(target) = &found.link
-            && rule.effect.value > Effect::Ask
+            && effect > Effect::Ask
         {
             self.report(
                 Diagnostic::warning(Code::LinkedPath, text.span, "this path is a symbolic link")
@@ -94,15 +103,15 @@ impl Resolver<'_> {
             );
             return;
         }
-        if let Some(first) = said.scratches.get(&place) {
+        if let Some(first) = said.scratches.get(&place).copied() {
             self.repeated(
                 path.span,
-                *first,
+                first,
                 format!("`{}` is a scratch directory already", place.escape_debug()),
             );
             return;
         }
-        said.scratches.insert(place.clone(), path.span);
+        said.scratches.insert(place.clone(), self.here(path.span));
         let text = format!("scratch {} {}", self.shown(path), self.shown_value(size));
         self.add(
             span,

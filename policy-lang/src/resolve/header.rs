@@ -1,8 +1,8 @@
-//! Statements of the policy outside its blocks, and `audit` and `workspace`, which hold no rules.
+//! Statements of the policy outside its blocks, and `audit`, which holds no rules.
 
-use super::Resolver;
 use super::quantity::integer;
-use crate::ast::{Item, RecordWord, Requirement as Clause, Spanned, WorkspaceStatement};
+use super::{Place, Resolver};
+use crate::ast::{Item, RecordWord, Requirement as Clause};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::policy::{Feature, Record, Requirement};
 use crate::source::Span;
@@ -28,72 +28,55 @@ pub(super) struct Header {
 
 impl Resolver<'_> {
     pub(super) fn header(&mut self, items: &[Item]) -> Header {
-        let mut header = Header::default();
-        let mut summary: Option<Span> = None;
+        let mut header = Header {
+            summary: self.summary_of(items),
+            ..Header::default()
+        };
         for item in items {
             match item {
-                Item::Summary(span, text) => {
-                    if let Some(first) = summary {
-                        self.repeated(*span, first, "a policy has one summary");
-                        continue;
-                    }
-                    summary = Some(*span);
-                    header.summary = self.fixed(text, "the summary");
-                }
-                Item::Within(span, _) => self.not_enforceable(
-                    Code::WithinNotEnforceable,
-                    *span,
-                    "a ceiling (`within`)",
-                    "remove it, and write the ceiling's `deny` and `forbid` rules into this policy",
-                ),
-                Item::Use(span, _) => self.not_enforceable(
-                    Code::UseNotEnforceable,
-                    *span,
-                    "a group of rules (`use`)",
-                    "remove it, and write the rules that are needed, as the policies under `examples/` do",
-                ),
-                Item::Unlock(span) => self.not_enforceable(
-                    Code::UnlockNotEnforceable,
-                    *span,
-                    "opening the floor (`unlock`)",
-                    "remove it; what the floor forbids stays forbidden",
-                ),
-                Item::Require(clauses) => {
+                Item::Require(_, clauses) => {
                     let found: Vec<Requirement> = clauses
                         .iter()
                         .filter_map(|clause| self.requirement(clause))
                         .collect();
                     header.requirements.extend(found);
                 }
-                Item::Audit(words) => words
+                Item::Audit(_, words) => words
                     .iter()
-                    .for_each(|word| self.record(*word, &mut header.record)),
-                Item::Workspace(statements) => {
-                    statements.iter().for_each(|statement| self.workspace(statement))
-                }
-                Item::Param(_)
-                | Item::Filesystem(_)
-                | Item::Network(_)
-                | Item::Credentials(_)
-                | Item::Process(_) => {}
+                    .for_each(|word| record(word.value, &mut header.record)),
+                Item::Summary(..)
+                | Item::Within(..)
+                | Item::Use(..)
+                | Item::Unlock(_)
+                | Item::Workspace(..)
+                | Item::Param(_)
+                | Item::Filesystem(..)
+                | Item::Network(..)
+                | Item::Credentials(..)
+                | Item::Process(..) => {}
             }
         }
         header
     }
 
-    pub(super) fn not_enforceable(&mut self, code: Code, span: Span, what: &str, instead: &str) {
-        self.report(
-            Diagnostic::error(code, span, format!("{what} is not enforceable by this version"))
-                .label("understood, and refused rather than ignored")
-                .help(instead),
-        );
+    pub(super) fn summary_of(&mut self, items: &[Item]) -> Option<String> {
+        let mut found: Option<(Place, Option<String>)> = None;
+        for item in items {
+            let Item::Summary(span, text) = item else { continue };
+            if let Some((first, _)) = found {
+                self.repeated(*span, first, "one summary is enough");
+                continue;
+            }
+            found = Some((self.here(*span), self.fixed(text, "the summary")));
+        }
+        found.and_then(|(_, text)| text)
     }
 
-    pub(super) fn repeated(&mut self, span: Span, first: Span, message: impl Into<String>) {
+    pub(super) fn repeated(&mut self, span: Span, first: Place, message: impl Into<String>) {
         self.report(
             Diagnostic::error(Code::Repeated, span, message)
                 .label("this is the second")
-                .also(first, "the first")
+                .also_in(first.file, first.span, "the first")
                 .help("keep the one that is meant"),
         );
     }
@@ -170,48 +153,16 @@ impl Resolver<'_> {
             text,
         })
     }
+}
 
-    fn record(&mut self, word: Spanned<RecordWord>, record: &mut Record) {
-        match word.value {
-            // Refusals are recorded whatever the policy says.
-            RecordWord::Denied => {}
-            RecordWord::Exec => record.exec = true,
-            RecordWord::Connect => record.connect = true,
-            RecordWord::Bind => record.bind = true,
-            RecordWord::Read | RecordWord::Write => self.not_enforceable(
-                Code::RecordNotEnforceable,
-                word.span,
-                "recording allowed reads and writes of files",
-                "remove it; refused ones are recorded in any case",
-            ),
-        }
-    }
-
-    fn workspace(&mut self, statement: &WorkspaceStatement) {
-        let instead =
-            "remove it, and grant the directory in `filesystem`; the run then works on the files themselves";
-        match statement {
-            WorkspaceStatement::ModeInPlace(_) => {}
-            WorkspaceStatement::ModeEphemeral(span) => self.not_enforceable(
-                Code::WorkspaceNotEnforceable,
-                *span,
-                "an ephemeral workspace",
-                instead,
-            ),
-            WorkspaceStatement::From(span) => {
-                self.not_enforceable(
-                    Code::WorkspaceNotEnforceable,
-                    *span,
-                    "a workspace made from a directory",
-                    instead,
-                );
-            }
-            WorkspaceStatement::Keep(span) => self.not_enforceable(
-                Code::WorkspaceNotEnforceable,
-                *span,
-                "keeping or dropping a workspace's changes",
-                instead,
-            ),
-        }
+fn record(word: RecordWord, record: &mut Record) {
+    match word {
+        // Refusals are recorded whatever the policy says.
+        RecordWord::Denied => {}
+        RecordWord::Exec => record.exec = true,
+        RecordWord::Connect => record.connect = true,
+        RecordWord::Bind => record.bind = true,
+        RecordWord::Read => record.read = true,
+        RecordWord::Write => record.write = true,
     }
 }

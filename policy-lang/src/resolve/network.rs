@@ -1,12 +1,13 @@
 //! Rules of `network`.
 
 use super::Resolver;
-use crate::ast::NetworkRule;
+use super::endpoint::Target;
+use crate::ast::{NetworkRule, Text};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::policy::{Protocol, Subject, Verb};
 
 impl Resolver<'_> {
     pub(super) fn network(&mut self, rule: &NetworkRule) {
-        self.effect(rule.effect);
         let verbs = if rule.verbs.is_empty() {
             vec![Verb::Connect, Verb::Bind]
         } else {
@@ -17,9 +18,16 @@ impl Resolver<'_> {
         } else {
             self.each_once(&rule.protocols, Protocol::word)
         };
-        let mut targets = Vec::new();
+        let (mut targets, mut hosts) = (Vec::new(), Vec::new());
         for text in &rule.targets {
-            targets.extend(self.endpoint(text).unwrap_or_default());
+            match self.target(text) {
+                Some(Target::Boxes(boxes)) => targets.extend(boxes),
+                Some(Target::Host(host)) => {
+                    self.place_of_host(rule, text);
+                    hosts.push(host);
+                }
+                None => {}
+            }
         }
         let words = |words: Vec<&str>| {
             if words.is_empty() {
@@ -48,8 +56,25 @@ impl Resolver<'_> {
             verbs,
             protocols,
             targets,
-            hosts: Vec::new(),
+            hosts,
         };
         self.add(rule.span, rule.effect.value, subject, text, &rule.suffix);
+    }
+
+    /// A name is somebody to connect to. Rules without a verb speak of binding too, which no name matches.
+    fn place_of_host(&mut self, rule: &NetworkRule, text: &Text) {
+        let Some(bind) = rule.verbs.iter().find(|verb| verb.value == Verb::Bind) else {
+            return;
+        };
+        self.report(
+            Diagnostic::error(
+                Code::HostPlace,
+                text.span,
+                "a port is bound on an address, not on a name",
+            )
+            .label("a host name")
+            .also(bind.span, "this rule is about binding")
+            .help("write the address, as in `127.0.0.1:3000`"),
+        );
     }
 }

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::Resolver;
 use super::address::{self, HostText};
 use super::path::normalise_value;
 use super::quantity;
 use super::text::quoted;
+use super::{Place, Resolver};
 use crate::ast::{Item, Param, ParamType, PolicyBlock, Value};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
@@ -70,7 +70,8 @@ impl Bound {
 }
 
 impl Resolver<'_> {
-    pub(super) fn bind_parameters(&mut self, policy: &PolicyBlock) {
+    /// Of a layer. A ceiling, which somebody `asked` for, has its own defaults and nothing from outside.
+    pub(super) fn bind_parameters(&mut self, policy: &PolicyBlock, asked: Option<Place>) {
         let mut declared: BTreeMap<&str, Span> = BTreeMap::new();
         for item in &policy.items {
             let Item::Param(param) = item else { continue };
@@ -88,21 +89,40 @@ impl Resolver<'_> {
                 continue;
             }
             declared.insert(&param.name.text, param.name.span);
-            let bound = self.bind(param);
+            let bound = self.bind(param, asked);
             self.parameters.insert(param.name.text.clone(), bound);
         }
-        if self.complete {
+        if self.complete && asked.is_none() {
             self.unknown_inputs(policy.name.span);
         }
     }
 
-    fn bind(&mut self, param: &Param) -> Bound {
+    fn bind(&mut self, param: &Param, asked: Option<Place>) -> Bound {
         let members = self.members(param);
         // The default is checked even when a value replaces it: a policy is wrong or right by itself.
         let default = param
             .default
             .as_ref()
             .map(|default| self.bind_default(param, default, &members));
+        if let Some(asked) = asked {
+            return default.unwrap_or_else(|| {
+                let (name, file) = (&param.name, self.file);
+                self.report_in(
+                    asked.file,
+                    Diagnostic::error(
+                        Code::CeilingParameter,
+                        asked.span,
+                        format!("the parameter `{}` of this ceiling has no default", name.text),
+                    )
+                    .label("this ceiling")
+                    .also_in(file, name.span, "declared here")
+                    .help(
+                        "write a default in the ceiling; values given to a policy do not reach its ceilings",
+                    ),
+                );
+                Bound::Refused
+            });
+        }
         let Some(given) = self.inputs.parameters.get(&param.name.text) else {
             return default.unwrap_or_else(|| {
                 self.report(
@@ -228,7 +248,7 @@ impl Resolver<'_> {
                     .better(inner.to_string())),
                     None => Ok(Bound::Address(address)),
                 },
-                Some(HostText::Name) => Ok(Bound::HostName(text.to_ascii_lowercase())),
+                Some(HostText::Name(name)) => Ok(Bound::HostName(name)),
                 None => Err(Mistake::new(
                     format!("`{}` is neither a host name nor an address", text.escape_debug()),
                     "write one name or address, without a port, a prefix length or a wildcard",

@@ -35,6 +35,15 @@ impl Resolver<'_> {
     }
 
     fn identity(&mut self, span: Span, word: &IdentityWord, suffix: &Suffix, said: &mut Said) {
+        if let Some(group) = &self.via {
+            let message = format!("the group `{group}` cannot say who a run is");
+            self.report(
+                Diagnostic::error(Code::GroupContent, span, message)
+                    .label("not in a group")
+                    .help("write `identity` in the policy that uses the group"),
+            );
+            return;
+        }
         if let Some((first, _)) = said.identity {
             self.repeated(span, first, "a policy has one identity");
             return;
@@ -55,7 +64,7 @@ impl Resolver<'_> {
             Identity::Ids { uid, gid } => format!("identity {uid}:{gid}"),
         };
         let id = self.add(span, Effect::Allow, Subject::Identity(identity), text, suffix);
-        said.identity = Some((span, (identity, id)));
+        said.identity = Some((self.here(span), (identity, id)));
     }
 
     fn id(&mut self, quantity: &Quantity) -> Option<u32> {
@@ -84,15 +93,14 @@ impl Resolver<'_> {
 
     fn limit(&mut self, span: Span, item: &Limit, suffix: &Suffix, said: &mut Said) {
         let resource = item.resource.value;
-        if let Some(first) = said.limits.get(&resource) {
+        if let Some((first, _)) = said.limits.get(&resource).copied() {
             self.repeated(
                 item.span,
-                *first,
+                first,
                 format!("`{}` is limited already", resource.word()),
             );
             return;
         }
-        said.limits.insert(resource, item.span);
         let measure = match resource {
             Resource::Memory => Measure::Size,
             Resource::Processes | Resource::OpenFiles => Measure::Count,
@@ -102,6 +110,7 @@ impl Resolver<'_> {
         let Some(value) = self.amount(&item.value, measure) else {
             return;
         };
+        said.limits.insert(resource, (self.here(item.span), value));
         let text = format!("limit {} {}", resource.word(), self.shown_value(&item.value));
         self.add(
             span,
@@ -113,7 +122,6 @@ impl Resolver<'_> {
     }
 
     fn syscall_rule(&mut self, rule: &SyscallRule) {
-        self.effect(rule.effect);
         let targets = rule
             .targets
             .iter()

@@ -2,64 +2,75 @@
 
 use std::collections::BTreeMap;
 
-use super::{Resolver, process::Identified};
+use super::{Place, Resolver, process::Identified};
 use crate::ast::{FileStatement, Item, Spanned, Suffix};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::PathPattern;
-use crate::policy::{Effect, LayerId, Origin, Resource, Rule, RuleId, Subject};
+use crate::policy::{Effect, Origin, Resource, Rule, RuleId, Subject};
 use crate::source::Span;
 
-/// What is said once in a policy, and where.
+/// What is said once in a layer, and where.
 #[derive(Default)]
 pub(super) struct Said {
-    /// Variables of `pass` and `set`.
-    pub(super) variables: BTreeMap<String, Span>,
+    /// Variables of `pass` and `set`, by exact name or pattern.
+    pub(super) variables: BTreeMap<String, Vec<SaidVariable>>,
+    /// Names of brokered credentials.
+    pub(super) brokers: BTreeMap<String, Place>,
     /// `scratch` paths.
-    pub(super) scratches: BTreeMap<String, Span>,
+    pub(super) scratches: BTreeMap<String, Place>,
     /// `identity`.
-    pub(super) identity: Option<(Span, Identified)>,
+    pub(super) identity: Option<(Place, Identified)>,
     /// Limited resources.
-    pub(super) limits: BTreeMap<Resource, Span>,
+    pub(super) limits: BTreeMap<Resource, (Place, u64)>,
+}
+
+/// A statement that gives a variable.
+#[derive(Debug, Clone)]
+pub(super) struct SaidVariable {
+    pub(super) at: Place,
+    /// The group that says it.
+    pub(super) via: Option<String>,
+    /// Of `set`.
+    pub(super) value: Option<String>,
 }
 
 impl Resolver<'_> {
-    /// Everything that becomes a rule, in source order. Gives the identity.
-    pub(super) fn blocks(&mut self, items: &[Item]) -> Option<Identified> {
-        let mut said = Said::default();
+    /// Everything in blocks that becomes a rule, in source order.
+    pub(super) fn blocks(&mut self, items: &[Item], said: &mut Said) {
         for item in items {
             match item {
-                Item::Filesystem(statements) => statements
-                    .iter()
-                    .for_each(|statement| self.file(statement, &mut said)),
-                Item::Network(rules) => rules.iter().for_each(|rule| self.network(rule)),
-                Item::Credentials(statements) => {
-                    statements
-                        .iter()
-                        .for_each(|statement| self.credential(statement, &mut said));
+                Item::Filesystem(_, statements) => {
+                    statements.iter().for_each(|statement| self.file(statement, said));
                 }
-                Item::Process(statements) => {
+                Item::Network(_, rules) => rules.iter().for_each(|rule| self.network(rule)),
+                Item::Credentials(_, statements) => {
                     statements
                         .iter()
-                        .for_each(|statement| self.process(statement, &mut said));
+                        .for_each(|statement| self.credential(statement, said));
+                }
+                Item::Process(_, statements) => {
+                    statements
+                        .iter()
+                        .for_each(|statement| self.process(statement, said));
                 }
                 Item::Summary(..)
                 | Item::Within(..)
                 | Item::Use(..)
                 | Item::Param(_)
-                | Item::Workspace(_)
-                | Item::Audit(_)
-                | Item::Require(_)
+                | Item::Workspace(..)
+                | Item::Audit(..)
+                | Item::Require(..)
                 | Item::Unlock(_) => {}
             }
         }
-        said.identity.map(|(_, identity)| identity)
     }
 
     /// Paths of `scratch` statements, before any other path is looked up. Their mistakes are reported later.
     pub(super) fn find_scratches(&mut self, items: &[Item]) {
         let (reported, failed) = (self.diagnostics.len(), self.failed);
+        let (errors, warnings) = (self.errors, self.warnings);
         for item in items {
-            let Item::Filesystem(statements) = item else {
+            let Item::Filesystem(_, statements) = item else {
                 continue;
             };
             for statement in statements {
@@ -73,6 +84,7 @@ impl Resolver<'_> {
         }
         self.diagnostics.truncate(reported);
         self.failed = failed;
+        (self.errors, self.warnings) = (errors, warnings);
     }
 
     /// Adds a rule, with what may follow any rule.
@@ -85,7 +97,7 @@ impl Resolver<'_> {
         suffix: &Suffix,
     ) -> RuleId {
         let id = RuleId(u32::try_from(self.rules.len()).unwrap_or(u32::MAX));
-        let (line, column) = self.source.position(span.start);
+        let origin = self.origin(span);
         let because = suffix
             .because
             .as_ref()
@@ -102,15 +114,16 @@ impl Resolver<'_> {
                         .help("choose another beginning, so that events cannot be misread"),
                 );
             }
-            match self.labels.get(label) {
-                Some(first) => self.repeated(*at, *first, format!("two rules have the label `{label}`")),
+            match self.labels.get(label).copied() {
+                Some(first) => self.repeated(*at, first, format!("two rules have the label `{label}`")),
                 None => {
-                    self.labels.insert(label.clone(), *at);
+                    self.labels.insert(label.clone(), self.here(*at));
+                    self.every_label.insert(label.clone());
                 }
             }
         }
         if let Some(present) = suffix.if_present
-            && !matches!(subject, Subject::File { .. })
+            && !matches!(subject, Subject::File { .. } | Subject::Hide { .. })
         {
             self.report(
                 Diagnostic::error(
@@ -135,28 +148,28 @@ impl Resolver<'_> {
             text,
             label: label.map(|(label, _)| label),
             because,
-            origin: Origin::Source {
-                file: self.source.name.clone(),
-                line,
-                column,
-            },
-            layer: Some(LayerId::INNERMOST),
-            via: None,
+            origin,
+            layer: Some(self.layer),
+            via: self.via.clone(),
             if_present: suffix.if_present.is_some(),
             permit_degraded: suffix.permit_degraded.is_some(),
         });
         id
     }
 
-    /// `ask` is understood and refused.
-    pub(super) fn effect(&mut self, effect: Spanned<Effect>) {
-        if effect.value == Effect::Ask {
-            self.not_enforceable(
-                Code::AskNotEnforceable,
-                effect.span,
-                "`ask`",
-                "write `allow` to grant it or `deny` to refuse it",
-            );
+    /// Where something was written.
+    pub(super) fn origin(&self, span: Span) -> Origin {
+        self.origin_at(self.here(span))
+    }
+
+    /// The same, in any file.
+    pub(super) fn origin_at(&self, place: Place) -> Origin {
+        let source = self.source_of(place.file);
+        let (line, column) = source.position(place.span.start);
+        Origin::Source {
+            file: source.name.clone(),
+            line,
+            column,
         }
     }
 
@@ -170,11 +183,8 @@ impl Resolver<'_> {
         for item in words {
             match once.iter().find(|other| other.value == item.value) {
                 Some(first) => {
-                    self.repeated(
-                        item.span,
-                        first.span,
-                        format!("`{}` is said twice", word(item.value)),
-                    );
+                    let first = self.here(first.span);
+                    self.repeated(item.span, first, format!("`{}` is said twice", word(item.value)));
                 }
                 None => once.push(*item),
             }

@@ -3,20 +3,26 @@
 use std::fmt::Write;
 
 use policy_lang::diagnostic::Severity;
+use policy_lang::source::FileId;
 use policy_lang::{Diagnostic, SourceFile, Span};
 
-pub(crate) fn render(source: &SourceFile, diagnostics: &[Diagnostic]) -> String {
+pub(crate) fn render(files: &[SourceFile], diagnostics: &[Diagnostic]) -> String {
+    let of = |file: FileId| &files[usize::from(file.0)];
     let mut text = String::new();
     for found in diagnostics {
+        let source = of(found.file);
         let severity = match found.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
         writeln!(text, "{severity}[{}]: {}", found.code, found.message).unwrap();
+        place(&mut text, source, found.span, found.file.0 > 0);
         underline(&mut text, source, found.span, &found.label);
         for label in &found.secondary {
-            underline(&mut text, source, label.span, &label.text);
+            let other = label.file.unwrap_or(found.file);
+            place(&mut text, of(other), label.span, other.0 > 0);
+            underline(&mut text, of(other), label.span, &label.text);
         }
         for note in &found.notes {
             writeln!(text, "  note: {note}").unwrap();
@@ -43,9 +49,19 @@ pub(crate) fn render(source: &SourceFile, diagnostics: &[Diagnostic]) -> String 
     text
 }
 
+/// Line and column; the file too, where it is not the policy's own.
+fn place(text: &mut String, source: &SourceFile, span: Span, named: bool) {
+    let (line, column) = source.position(span.start);
+    let name = if named {
+        format!("{}:", source.name)
+    } else {
+        String::new()
+    };
+    writeln!(text, "  {name}{line}:{column}").unwrap();
+}
+
 /// The line, and a line of carets. Columns count characters; long lines are cut around what is underlined.
 fn underline(text: &mut String, source: &SourceFile, span: Span, label: &str) {
-    let (line, column) = source.position(span.start);
     let start = source.text[..span.start]
         .rfind('\n')
         .map_or(0, |newline| newline + 1);
@@ -61,7 +77,6 @@ fn underline(text: &mut String, source: &SourceFile, span: Span, label: &str) {
     let marked = visible(&source.text[span.start..span.end.min(end)]);
     let after = visible(&source.text[span.end.min(end)..end]);
     let short = |part: &str| part.chars().take(100).collect::<String>();
-    writeln!(text, "  {line}:{column}").unwrap();
     writeln!(text, "  | {}{}{}", short(&before), short(&marked), short(&after)).unwrap();
     let pad = " ".repeat(short(&before).chars().count());
     let carets = "^".repeat(short(&marked).chars().count().max(1));

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use policy_lang::loader::NoFiles;
 use policy_lang::resolve::Resolution;
-use policy_lang::{Inputs, PathResolver, Resolved, SourceFile};
+use policy_lang::{Inputs, Loader, PathResolver, Resolved, SourceFile};
 
 pub(crate) struct Tree;
 
@@ -36,18 +37,26 @@ pub(crate) fn check(source: &SourceFile) -> Resolved {
     check_with(source, &[])
 }
 
+/// The same, with files to include.
+#[allow(dead_code, reason = "not every test has them")]
+pub(crate) fn check_among(source: &SourceFile, files: &dyn Loader) -> Resolved {
+    policy_lang::check(source, &inputs(BTreeMap::new(), files))
+}
+
 pub(crate) fn check_with(source: &SourceFile, parameters: &[(&str, &str)]) -> Resolved {
     let parameters: BTreeMap<String, String> = parameters
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    policy_lang::check(
-        source,
-        &Inputs {
-            parameters,
-            home: "/home/agent".to_owned(),
-            working_directory: "/work".to_owned(),
-            paths: &Tree,
-        },
-    )
+    policy_lang::check(source, &inputs(parameters, &NoFiles))
+}
+
+fn inputs(parameters: BTreeMap<String, String>, files: &dyn Loader) -> Inputs<'_> {
+    Inputs {
+        parameters,
+        home: "/home/agent".to_owned(),
+        working_directory: "/work".to_owned(),
+        paths: &Tree,
+        files,
+    }
 }

@@ -13,6 +13,7 @@ fn resolve(text: &str) -> Result<Policy, String> {
         home: "/home/me".to_owned(),
         working_directory: "/work".to_owned(),
         paths: &AsWritten,
+        files: &policy_lang::loader::NoFiles,
     };
     let resolved = policy_lang::check(&SourceFile::new("p.remit", text), &inputs);
     resolved

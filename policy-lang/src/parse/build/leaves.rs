@@ -115,7 +115,7 @@ impl Builder<'_> {
         suffix
     }
 
-    fn inner_text(&mut self, pair: &Pair<'_, Rule>) -> Option<Text> {
+    pub(super) fn inner_text(&mut self, pair: &Pair<'_, Rule>) -> Option<Text> {
         pair.clone()
             .into_inner()
             .find(|child| child.as_rule() == Rule::string)

@@ -6,19 +6,29 @@ use super::super::expected::Context;
 use super::super::grammar::Rule;
 use super::leaves::{child, children, name, quantity};
 use super::{Builder, span, spanned};
-use crate::ast::{Item, Param, ParamType, PolicyBlock, RecordWord, Requirement, Spanned, WorkspaceStatement};
+use crate::ast::{
+    Item, KeepClause, Param, ParamType, PolicyBlock, RecordWord, Requirement, Spanned, Unlock,
+    WorkspaceStatement,
+};
+use crate::policy::WorkspaceMode;
 
 impl Builder<'_> {
     pub(super) fn policy(&mut self, pair: Pair<'_, Rule>) -> PolicyBlock {
+        let at = span(&pair);
         let name = self.block_name(&pair, "policy");
         let mut items = Vec::new();
         self.block(pair, Context::Policy, |builder, statement| {
             builder.item(statement).map(|item| items.push(item))
         });
-        PolicyBlock { name, items }
+        PolicyBlock {
+            span: at,
+            name,
+            items,
+        }
     }
 
-    fn item(&mut self, pair: Pair<'_, Rule>) -> Option<Item> {
+    /// A statement of a policy or a group.
+    pub(super) fn item(&mut self, pair: Pair<'_, Rule>) -> Option<Item> {
         let at = span(&pair);
         match pair.as_rule() {
             Rule::summary => self.texts(&pair).pop().map(|text| Item::Summary(at, text)),
@@ -31,11 +41,16 @@ impl Builder<'_> {
             )),
             Rule::param => self.param(&pair).map(Item::Param),
             Rule::require => Some(Item::Require(
+                at,
                 children(&pair, Rule::requirement)
                     .map(|item| requirement(&item))
                     .collect::<Option<_>>()?,
             )),
-            Rule::unlock => Some(Item::Unlock(at)),
+            Rule::unlock => Some(Item::Unlock(Unlock {
+                span: at,
+                names: children(&pair, Rule::unlocked).map(|word| name(&word)).collect(),
+                because: self.inner_text(&child(&pair, Rule::because)?)?,
+            })),
             Rule::filesystem => {
                 let mut statements = Vec::new();
                 self.block(pair, Context::Filesystem, |builder, statement| {
@@ -43,14 +58,14 @@ impl Builder<'_> {
                         .file_statement(&statement)
                         .map(|found| statements.push(found))
                 });
-                Some(Item::Filesystem(statements))
+                Some(Item::Filesystem(at, statements))
             }
             Rule::network => {
                 let mut rules = Vec::new();
                 self.block(pair, Context::Network, |builder, statement| {
                     builder.network_rule(&statement).map(|found| rules.push(found))
                 });
-                Some(Item::Network(rules))
+                Some(Item::Network(at, rules))
             }
             Rule::credentials => {
                 let mut statements = Vec::new();
@@ -59,7 +74,7 @@ impl Builder<'_> {
                         .credential_statement(&statement)
                         .map(|found| statements.push(found))
                 });
-                Some(Item::Credentials(statements))
+                Some(Item::Credentials(at, statements))
             }
             Rule::process => {
                 let mut statements = Vec::new();
@@ -68,14 +83,14 @@ impl Builder<'_> {
                         .process_statement(&statement)
                         .map(|found| statements.push(found))
                 });
-                Some(Item::Process(statements))
+                Some(Item::Process(at, statements))
             }
             Rule::workspace => {
                 let mut statements = Vec::new();
-                self.block(pair, Context::Workspace, |_, statement| {
-                    workspace(&statement).map(|found| statements.push(found))
+                self.block(pair, Context::Workspace, |builder, statement| {
+                    builder.workspace(&statement).map(|found| statements.push(found))
                 });
-                Some(Item::Workspace(statements))
+                Some(Item::Workspace(at, statements))
             }
             Rule::audit => {
                 let mut words = Vec::new();
@@ -83,7 +98,38 @@ impl Builder<'_> {
                     let found = children(&statement, Rule::record_word).map(|word| record_word(&word));
                     found.collect::<Option<Vec<_>>>().map(|found| words.extend(found))
                 });
-                Some(Item::Audit(words))
+                Some(Item::Audit(at, words))
+            }
+            _ => None,
+        }
+    }
+
+    fn workspace(&mut self, pair: &Pair<'_, Rule>) -> Option<WorkspaceStatement> {
+        let at = span(pair);
+        match pair.as_rule() {
+            Rule::workspace_from => self
+                .texts(pair)
+                .pop()
+                .map(|text| WorkspaceStatement::From(at, text)),
+            Rule::workspace_keep => {
+                let clause = match child(pair, Rule::keep_word) {
+                    None => KeepClause::Matching(self.texts(pair)),
+                    Some(word) => match word.as_str() {
+                        "none" => KeepClause::None,
+                        "review" => KeepClause::Review,
+                        "all" => KeepClause::All,
+                        _ => return None,
+                    },
+                };
+                Some(WorkspaceStatement::Keep(at, clause))
+            }
+            Rule::workspace_mode => {
+                let mode = match child(pair, Rule::mode_word)?.as_str() {
+                    "ephemeral" => WorkspaceMode::Ephemeral,
+                    "in-place" => WorkspaceMode::InPlace,
+                    _ => return None,
+                };
+                Some(WorkspaceStatement::Mode(at, mode))
             }
             _ => None,
         }
@@ -128,20 +174,6 @@ fn requirement(pair: &Pair<'_, Rule>) -> Option<Requirement> {
         feature: name(&child(pair, Rule::word)?),
         at_least: child(pair, Rule::quantity).map(|number| quantity(&number)),
     })
-}
-
-fn workspace(pair: &Pair<'_, Rule>) -> Option<WorkspaceStatement> {
-    let at = span(pair);
-    match pair.as_rule() {
-        Rule::workspace_from => Some(WorkspaceStatement::From(at)),
-        Rule::workspace_keep => Some(WorkspaceStatement::Keep(at)),
-        Rule::workspace_mode => match child(pair, Rule::mode_word)?.as_str() {
-            "ephemeral" => Some(WorkspaceStatement::ModeEphemeral(at)),
-            "in-place" => Some(WorkspaceStatement::ModeInPlace(at)),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn record_word(pair: &Pair<'_, Rule>) -> Option<Spanned<RecordWord>> {

@@ -6,8 +6,9 @@ use super::super::grammar::Rule;
 use super::leaves::{child, children, effect, name, quantity};
 use super::{Builder, span, spanned};
 use crate::ast::{
-    Condition, CredentialStatement, FileRule, FileStatement, IdentityWord, Limit, NetworkRule, Operand,
-    OperandTerm, Operator, ProcessStatement, Spanned, SyscallRule, SyscallTarget, SyscallTargetName,
+    Broker, BrokerScheme, BrokerSource, Condition, CredentialStatement, FileRule, FileStatement,
+    IdentityWord, Limit, NetworkRule, Operand, OperandTerm, Operator, ProcessStatement, Spanned, SyscallRule,
+    SyscallTarget, SyscallTargetName,
 };
 use crate::policy::{FileAccess, Protocol, Resource, Verb};
 
@@ -29,7 +30,11 @@ impl Builder<'_> {
                 size: self.value_in(pair)?,
                 suffix: self.suffix(pair),
             }),
-            Rule::hide => Some(FileStatement::Hide(span(pair))),
+            Rule::hide => Some(FileStatement::Hide {
+                span: span(pair),
+                targets: self.texts(pair),
+                suffix: self.suffix(pair),
+            }),
             _ => None,
         }
     }
@@ -53,6 +58,7 @@ impl Builder<'_> {
         match pair.as_rule() {
             Rule::pass => Some(CredentialStatement::Pass {
                 span: span(pair),
+                effect: effect(pair),
                 names: self.texts(pair),
                 suffix: self.suffix(pair),
             }),
@@ -65,9 +71,38 @@ impl Builder<'_> {
                     suffix: self.suffix(pair),
                 })
             }
-            Rule::broker => Some(CredentialStatement::Broker(span(pair))),
+            Rule::broker => self
+                .broker(pair)
+                .map(|broker| CredentialStatement::Broker(Box::new(broker))),
             _ => None,
         }
+    }
+
+    fn broker(&mut self, pair: &Pair<'_, Rule>) -> Option<Broker> {
+        let mut texts = self.texts(pair).into_iter();
+        let (name, destination, source) = (texts.next()?, texts.next()?, texts.next()?);
+        let scheme = match child(pair, Rule::broker_header) {
+            Some(header) => BrokerScheme::Header(self.texts(&header).pop()?),
+            None => match child(pair, Rule::broker_scheme)?.as_str() {
+                "bearer" => BrokerScheme::Bearer,
+                "basic" => BrokerScheme::Basic,
+                _ => return None,
+            },
+        };
+        let source = match child(pair, Rule::broker_source)?.as_str() {
+            "env" => BrokerSource::Env(source),
+            "file" => BrokerSource::File(source),
+            _ => return None,
+        };
+        Some(Broker {
+            span: span(pair),
+            name,
+            destination,
+            scheme,
+            source,
+            ttl: self.value_in(pair),
+            suffix: self.suffix(pair),
+        })
     }
 
     pub(super) fn process_statement(&mut self, pair: &Pair<'_, Rule>) -> Option<ProcessStatement> {

@@ -12,6 +12,7 @@ use crate::policy::Protocol;
 
 impl Builder<'_> {
     pub(super) fn test(&mut self, pair: Pair<'_, Rule>) -> TestBlock {
+        let at = span(&pair);
         let name = self.block_name(&pair, "test");
         let mut expectations = Vec::new();
         self.block(pair, Context::Test, |builder, statement| {
@@ -19,7 +20,11 @@ impl Builder<'_> {
                 .expectation(&statement)
                 .map(|line| expectations.push(line))
         });
-        TestBlock { name, expectations }
+        TestBlock {
+            span: at,
+            name,
+            expectations,
+        }
     }
 
     fn expectation(&mut self, pair: &Pair<'_, Rule>) -> Option<Expectation> {
@@ -30,6 +35,7 @@ impl Builder<'_> {
         let word = child(pair, Rule::outcome)?;
         let outcome = match word.as_str() {
             "allowed" => Outcome::Allowed,
+            "asked" => Outcome::Asked,
             "denied" => Outcome::Denied,
             "present" => Outcome::Present,
             "absent" => Outcome::Absent,

@@ -11,6 +11,8 @@ pub(in crate::parse) enum Context {
     Top,
     /// `policy`
     Policy,
+    /// `group`
+    Group,
     /// `filesystem`
     Filesystem,
     /// `network`
@@ -42,6 +44,7 @@ impl Context {
         match self {
             Self::Top => Rule::strict_top,
             Self::Policy => Rule::strict_policy,
+            Self::Group => Rule::strict_group,
             Self::Filesystem => Rule::strict_filesystem,
             Self::Network => Rule::strict_network,
             Self::Credentials => Rule::strict_credentials,
@@ -57,6 +60,7 @@ impl Context {
         match self {
             Self::Top => "the file",
             Self::Policy => "`policy`",
+            Self::Group => "`group`",
             Self::Filesystem => "`filesystem`",
             Self::Network => "`network`",
             Self::Credentials => "`credentials`",
@@ -70,7 +74,7 @@ impl Context {
     /// The rules that begin its statements.
     pub(super) fn starters(self) -> &'static [Rule] {
         match self {
-            Self::Top => &[Rule::kw_policy, Rule::kw_test],
+            Self::Top => &[Rule::kw_include, Rule::kw_group, Rule::kw_policy, Rule::kw_test],
             Self::Policy => &[
                 Rule::kw_summary,
                 Rule::kw_within,
@@ -85,9 +89,17 @@ impl Context {
                 Rule::kw_require,
                 Rule::kw_unlock,
             ],
+            Self::Group => &[
+                Rule::kw_summary,
+                Rule::kw_use,
+                Rule::kw_filesystem,
+                Rule::kw_network,
+                Rule::kw_credentials,
+                Rule::kw_process,
+            ],
             Self::Filesystem => &[Rule::effect, Rule::kw_scratch, Rule::kw_hide],
             Self::Network => &[Rule::effect],
-            Self::Credentials => &[Rule::kw_pass, Rule::kw_set, Rule::kw_broker],
+            Self::Credentials => &[Rule::effect, Rule::kw_pass, Rule::kw_set, Rule::kw_broker],
             Self::Process => &[Rule::kw_identity, Rule::effect, Rule::kw_limit],
             Self::Workspace => &[Rule::kw_from, Rule::kw_mode, Rule::kw_keep],
             Self::Audit => &[Rule::kw_record],
@@ -98,19 +110,28 @@ impl Context {
     /// What a statement looks like, as help.
     pub(super) fn shape(self) -> &'static str {
         match self {
-            Self::Top => "a file is `policy \"name\" { … }` and any number of `test \"name\" { … }`",
+            Self::Top => {
+                "a file is `policy \"name\" { … }`, and any number of `test \"name\" { … }`, `include \"file\"` and \
+                 `group name { … }`"
+            }
             Self::Policy => {
-                "a policy holds `summary`, `param`, `require`, and the blocks `filesystem`, `network`, `credentials`, \
+                "a policy holds `summary`, `within`, `use`, `param`, `require`, `unlock`, and the blocks `filesystem`, `network`, `credentials`, \
                  `process`, `workspace` and `audit`"
+            }
+            Self::Group => {
+                "a group holds `summary`, `use`, and the blocks `filesystem`, `network`, `credentials` and `process`"
             }
             Self::Filesystem => "a rule reads `allow read, write \"/path\" because \"why\"`",
             Self::Network => "a rule reads `allow connect tcp \"192.0.2.1:443\" because \"why\"`",
-            Self::Credentials => "a statement reads `pass \"PATH\"` or `set \"CI\" = \"true\"`",
+            Self::Credentials => {
+                "a statement reads `pass \"PATH\"`, `deny pass \"AWS_*\"`, `set \"CI\" = \"true\"` or \
+                 `broker \"TOKEN\" for \"api.example.com:443\" as bearer from env \"TOKEN\" ttl 15m`"
+            }
             Self::Process => {
                 "a statement reads `identity dynamic`, `allow syscall @system-service`, \
                  `deny syscall \"ioctl\" where request == TIOCSTI` or `limit memory 4GiB`"
             }
-            Self::Workspace => "a statement reads `mode in-place`",
+            Self::Workspace => "a statement reads `from \".\"`, `mode ephemeral` or `keep review`",
             Self::Audit => "a statement reads `record denied, exec, connect`",
             Self::Test => {
                 "a line reads `read \"/etc/shadow\" is denied` or `connect \"192.0.2.1:443\" is allowed`"

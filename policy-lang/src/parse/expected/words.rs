@@ -5,7 +5,7 @@ use super::super::grammar::Rule;
 /// A rule as a sentence calls it. Rules that say nothing to a reader have no name.
 pub(super) fn name(rule: Rule) -> Option<&'static str> {
     Some(match rule {
-        Rule::effect => "an effect (`allow`, `deny` or `forbid`)",
+        Rule::effect => "an effect (`allow`, `ask`, `deny` or `forbid`)",
         Rule::file_access => "an access (`read`, `write` or `execute`)",
         Rule::verb => "a verb (`connect` or `bind`)",
         Rule::protocol => "a protocol (`tcp` or `udp`)",
@@ -14,18 +14,19 @@ pub(super) fn name(rule: Rule) -> Option<&'static str> {
         Rule::identity_word => "`dynamic`, `user`",
         Rule::ids => "`uid:gid`",
         Rule::identity => "an identity (`dynamic`, `user` or `uid:gid`)",
-        Rule::record_word => "`denied`, `exec`, `connect` or `bind`",
+        Rule::record_word => "`denied`, `exec`, `connect`, `bind`, `read` or `write`",
         Rule::mode_word => "`in-place` or `ephemeral`",
-        Rule::keep_word => "`review`, `all` or `nothing`",
-        Rule::broker_scheme => "`bearer`, `basic` or `header`",
+        Rule::keep_word => "`none`, `review`, `all`",
+        Rule::broker_scheme => "`bearer`, `basic`",
         Rule::broker_source => "`env` or `file`",
-        Rule::outcome => "an outcome (`allowed`, `denied`, `present` or `absent`)",
+        Rule::outcome => "an outcome (`allowed`, `asked`, `denied`, `present` or `absent`)",
         Rule::domain => "a block's name",
         Rule::comparison => "a comparison (`==`, `!=`, `<`, `<=`, `>` or `>=`)",
         Rule::string => "a string",
         Rule::word => "a name",
         Rule::group => "a group (`@name`)",
         Rule::group_path => "a group (`std::name`)",
+        Rule::unlocked => "a rule of the floor (`io-uring`)",
         Rule::argument | Rule::condition => "an argument's name",
         Rule::constant => "a constant",
         Rule::operand => "a number or a constant",
@@ -62,10 +63,10 @@ pub(super) fn of(rule: Rule) -> &'static [&'static str] {
         Rule::identity_word => &["dynamic", "user"],
         Rule::record_word => &["denied", "exec", "connect", "bind", "read", "write"],
         Rule::mode_word => &["in-place", "ephemeral"],
-        Rule::keep_word => &["review", "all", "nothing"],
-        Rule::broker_scheme => &["bearer", "basic", "header"],
+        Rule::keep_word => &["none", "review", "all"],
+        Rule::broker_scheme => &["bearer", "basic"],
         Rule::broker_source => &["env", "file"],
-        Rule::outcome => &["allowed", "denied", "present", "absent"],
+        Rule::outcome => &["allowed", "asked", "denied", "present", "absent"],
         Rule::domain => &["filesystem", "network", "credentials", "process"],
         _ => keyword(rule),
     }
@@ -90,6 +91,8 @@ macro_rules! keywords {
 }
 
 keywords! {
+    kw_include | include = "include",
+    kw_group | group_block = "group",
     kw_policy | policy = "policy",
     kw_test | test = "test",
     kw_summary | summary = "summary",
@@ -115,6 +118,7 @@ keywords! {
     kw_broker | broker = "broker",
     kw_for = "for",
     kw_as = "as",
+    kw_header | broker_header = "header",
     kw_from = "from",
     kw_ttl = "ttl",
     kw_process | process = "process",
@@ -175,6 +179,18 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("forbidden", &["denied"]),
     ("permitted", &["allowed"]),
     ("log", &["record"]),
+    ("nothing", &["none"]),
+    ("discard", &["none"]),
+    ("everything", &["all"]),
+    ("copy", &["ephemeral"]),
+    ("overlay", &["ephemeral"]),
+    ("import", &["include", "use"]),
+    ("extends", &["within"]),
+    ("inherit", &["within"]),
+    ("confirm", &["ask"]),
+    ("prompt", &["ask"]),
+    ("unforbid", &["unlock"]),
+    ("inject", &["broker"]),
 ];
 
 /// What a word of another vocabulary means, among the words that can stand here.
@@ -192,13 +208,14 @@ pub(super) fn synonym<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
 pub(super) fn home(word: &str) -> Option<&'static str> {
     Some(match word {
         "read" | "write" | "execute" => "a `filesystem` rule or a `test`",
+        "include" | "group" => "the file, outside its policy",
         "scratch" | "hide" => "`filesystem`",
         "connect" | "bind" | "tcp" | "udp" => "a `network` rule or a `test`",
         "pass" | "set" | "broker" => "`credentials`",
         "identity" | "limit" | "syscall" => "`process`",
         "record" => "`audit`",
         "mode" | "keep" | "from" => "`workspace`",
-        "allow" | "ask" | "deny" | "forbid" => "`filesystem`, `network` or `process`",
+        "allow" | "ask" | "deny" | "forbid" => "`filesystem`, `network`, `credentials` or `process`",
         "summary" | "within" | "use" | "param" | "require" | "unlock" | "filesystem" | "network"
         | "credentials" | "process" | "workspace" | "audit" => "`policy`, outside its blocks",
         _ => return None,
