@@ -138,17 +138,40 @@ fn a_file_that_is_no_text_is_refused() {
     assert!(matches!(format(&source), Err(FormatError::Mistakes(found)) if found.len() == 1));
 }
 
+/// Generous: a debug build on a busy machine. The square of any of these would take minutes.
+#[track_caller]
+fn is_laid_out_soon(text: &str) -> String {
+    let begun = std::time::Instant::now();
+    let once = formatted(text);
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+    once
+}
+
 #[test]
 fn ten_thousand_rules_are_laid_out_in_bounded_time() {
     let rules: String = (0..10_000)
         .map(|index| format!("allow read \"/a/{index}\" because \"{index}\" // {index}\n"))
         .collect();
-    let text = format!("policy \"p\" {{ filesystem {{ {rules} }} }}");
-    let begun = std::time::Instant::now();
-    let once = formatted(&text);
+    let once = is_laid_out_soon(&format!("policy \"p\" {{ filesystem {{ {rules} }} }}"));
     assert_eq!(once.lines().count(), 10_004);
-    // Generous: a debug build on a busy machine. Twice as many rows of a square would take minutes.
-    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn long_lines_are_laid_out_in_bounded_time() {
+    let on_one_line = "allow read \"/a\" ".repeat(20_000);
+    is_laid_out_soon(&format!("policy \"p\" {{ filesystem {{ {on_one_line} }} }}"));
+    let without_a_break = "read, ".repeat(50_000);
+    is_laid_out_soon(&format!(
+        "policy \"p\" {{ filesystem {{ allow {without_a_break} read \"/a\" }} }}"
+    ));
+    let comments = "/**/".repeat(50_000);
+    is_laid_out_soon(&format!(
+        "policy \"p\" {{ {comments} filesystem {{ allow read {comments} \"/a\" }} }}"
+    ));
+    let targets = "\"/a\", ".repeat(50_000);
+    is_laid_out_soon(&format!(
+        "policy \"p\" {{ filesystem {{ allow read {targets} \"/b\" }} }}"
+    ));
 }
 
 proptest! {

@@ -171,7 +171,7 @@ fn halves(row: &Row<'_>, indent: usize, starts: Starts) -> Option<(String, Strin
     if !is_plain(row) {
         return None;
     }
-    let (mut body, mut suffix) = (" ".repeat(indent), String::new());
+    let (mut body, mut suffix) = (Line::new(indent), String::new());
     let mut previous: Option<&Atom<'_>> = None;
     for atom in &row.atoms {
         if atom.cell == SUFFIX {
@@ -180,25 +180,53 @@ fn halves(row: &Row<'_>, indent: usize, starts: Starts) -> Option<(String, Strin
             }
             suffix.push_str(atom.element.text);
         } else {
-            place(&mut body, previous, atom, starts);
+            body.place(previous, atom, starts);
         }
         previous = Some(atom);
     }
-    Some((body, suffix))
+    Some((body.text, suffix))
 }
 
-/// Appends an atom to a line, in its column if it begins a cell.
-pub(super) fn place(line: &mut String, previous: Option<&Atom<'_>>, atom: &Atom<'_>, starts: Starts) {
-    if let Some(previous) = previous {
-        let at = width(line);
-        let spaces = if previous.cell == atom.cell || atom.cell == SUFFIX {
-            atom.spaces
-        } else {
-            starts.of(atom.cell).saturating_sub(at).max(atom.spaces)
-        };
-        line.push_str(&" ".repeat(spaces));
+/// Text being written, with the width of its last line: measuring a long line for each of its atoms would take the
+/// square of it.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) width: usize,
+}
+
+impl Line {
+    pub(super) fn new(indent: usize) -> Self {
+        Self {
+            text: " ".repeat(indent),
+            width: indent,
+        }
     }
-    line.push_str(atom.element.text);
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        match text.rsplit_once('\n') {
+            Some((_, last)) => self.width = last.chars().count(),
+            None => self.width += text.chars().count(),
+        }
+    }
+
+    pub(super) fn push_spaces(&mut self, spaces: usize) {
+        self.push(&" ".repeat(spaces));
+    }
+
+    /// Appends an atom, in its column if it begins a cell.
+    pub(super) fn place(&mut self, previous: Option<&Atom<'_>>, atom: &Atom<'_>, starts: Starts) {
+        if let Some(previous) = previous {
+            let spaces = if previous.cell == atom.cell || atom.cell == SUFFIX {
+                atom.spaces
+            } else {
+                starts.of(atom.cell).saturating_sub(self.width).max(atom.spaces)
+            };
+            self.push_spaces(spaces);
+        }
+        self.push(atom.element.text);
+    }
 }
 
 /// Characters of the last line.

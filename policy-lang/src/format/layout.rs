@@ -1,6 +1,6 @@
 //! Blocks, rows and comments as text.
 
-use super::columns::{self, Columns, Starts, breaks_before, place, width};
+use super::columns::{self, Columns, Line, Starts, breaks_before, width};
 use super::rows::SUFFIX;
 use super::tree::{Atom, Block, Comment, Element, Entry, Form, Row};
 use super::{INDENT, MAX_WIDTH};
@@ -160,7 +160,7 @@ fn trimmed_lines(text: &str, shift: impl Fn(&str) -> String) -> String {
 
 /// A row over several lines: its list goes on under its beginning, its suffixes stand together if they can.
 fn broken(row: &Row<'_>, indent: usize, starts: Starts) -> String {
-    let mut text = " ".repeat(indent);
+    let mut line = Line::new(indent);
     let mut list_column = None;
     let mut previous: Option<&Atom<'_>> = None;
     let suffix = suffix_width(row);
@@ -169,33 +169,33 @@ fn broken(row: &Row<'_>, indent: usize, starts: Starts) -> String {
         let ends_line = breaks_before(previous, atom)
             || match (atom.breakable, atom.cell == SUFFIX) {
                 (false, _) => false,
-                (true, false) => width(&text) + chunk_width(row, index) > MAX_WIDTH,
+                (true, false) => line.width + chunk_width(row, index) > MAX_WIDTH,
                 (true, true) if previous.is_some_and(|previous| previous.cell == SUFFIX) => {
                     !suffixes_together
                 }
-                (true, true) => suffix.is_none_or(|suffix| width(&text) + 1 + suffix > MAX_WIDTH),
+                (true, true) => suffix.is_none_or(|suffix| line.width + 1 + suffix > MAX_WIDTH),
             };
         if ends_line {
             let column = match atom.cell {
                 cell if cell >= row.kind.list() && cell != SUFFIX => list_column.unwrap_or(indent + INDENT),
                 _ => indent + INDENT,
             };
-            text.push('\n');
-            text.push_str(&" ".repeat(column));
-            text.push_str(&inner(atom.element));
+            line.push("\n");
+            line.push_spaces(column);
+            line.push(&inner(atom.element));
         } else {
             match atom.element.form {
-                Form::Token => place(&mut text, previous, atom, starts),
-                Form::LineComment => text.push_str(&format!("  {}", atom.element.text)),
-                Form::BlockComment => text.push_str(&format!(" {}", inner(atom.element))),
+                Form::Token => line.place(previous, atom, starts),
+                Form::LineComment => line.push(&format!("  {}", atom.element.text)),
+                Form::BlockComment => line.push(&format!(" {}", inner(atom.element))),
             }
         }
         if atom.cell >= row.kind.list() && list_column.is_none() && atom.element.form == Form::Token {
-            list_column = Some(width(&text) - width(atom.element.text));
+            list_column = Some(line.width - width(atom.element.text));
         }
         previous = Some(atom);
     }
-    text
+    line.text
 }
 
 fn inner(element: Element<'_>) -> String {

@@ -122,7 +122,7 @@ pub(super) fn elements<'a>(text: &'a str, leaves: Vec<Pair<'a, Rule>>) -> Vec<El
         text,
         at: 0,
         breaks: 0,
-        line_start: 0,
+        column: 0,
         found: Vec::new(),
     };
     for leaf in leaves {
@@ -138,7 +138,8 @@ struct Gatherer<'a> {
     text: &'a str,
     at: usize,
     breaks: usize,
-    line_start: usize,
+    /// Kept up, since counting it for each element would take the square of a long line.
+    column: usize,
     found: Vec<Element<'a>>,
 }
 
@@ -149,9 +150,10 @@ impl<'a> Gatherer<'a> {
             if rest.starts_with('\n') {
                 self.breaks += 1;
                 self.at += 1;
-                self.line_start = self.at;
+                self.column = 0;
             } else if rest.starts_with([' ', '\t', '\r']) {
                 self.at += 1;
+                self.column += 1;
             } else if rest.starts_with("//") {
                 let length = rest.find('\n').unwrap_or(rest.len());
                 let comment = rest.get(..length).unwrap_or(rest).trim_end();
@@ -168,16 +170,16 @@ impl<'a> Gatherer<'a> {
 
     fn push(&mut self, form: Form, end: usize) {
         let text = self.text.get(self.at..end).unwrap_or_default();
-        let before = self.text.get(self.line_start..self.at).unwrap_or_default();
         self.found.push(Element {
             start: self.at,
             text,
             form,
             breaks: self.breaks,
-            column: before.chars().count(),
+            column: self.column,
         });
-        if let Some(newline) = text.rfind('\n') {
-            self.line_start = self.at + newline + 1;
+        match text.rsplit_once('\n') {
+            Some((_, last)) => self.column = last.chars().count(),
+            None => self.column += text.chars().count(),
         }
         self.breaks = 0;
         self.at = end;
