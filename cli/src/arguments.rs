@@ -57,6 +57,9 @@ pub(crate) enum Command {
     /// Say why an access is allowed or refused, and what rule would allow it
     #[command(after_help = examples::WHY)]
     Why(Why),
+    /// Compare two policies: what became allowed or refused, with an access that shows it
+    #[command(after_help = examples::DIFF)]
+    Diff(Diff),
     /// Run a command within a policy (needs root)
     #[command(after_help = examples::RUN)]
     Run(Run),
@@ -81,7 +84,7 @@ pub(crate) enum Command {
 }
 
 /// What a policy is resolved with.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Bindings {
     /// Bind a parameter of the policy; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
@@ -183,6 +186,38 @@ pub(crate) struct Compile {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
+}
+
+/// `remit diff`.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The policy as it was; with `--ceiling` the one to be compared with it
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub(crate) old: PathBuf,
+    /// The policy as it is to be
+    #[arg(
+        value_name = "NEW",
+        required_unless_present = "ceiling",
+        conflicts_with = "ceiling"
+    )]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) new: Option<PathBuf>,
+    /// Compare one policy with a ceiling, which it need not name with `within`
+    #[arg(long, value_name = "CEILING", value_hint = ValueHint::FilePath)]
+    pub(crate) ceiling: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// Write for a person, as one document for a program, or as a comment for a pull request
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: DiffFormat,
+}
+
+/// How a comparison is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    Text,
+    Json,
+    Markdown,
 }
 
 /// `remit explain`.

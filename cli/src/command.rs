@@ -3,6 +3,7 @@
 mod check;
 mod compile;
 mod completions;
+mod diff;
 mod doctor;
 mod events;
 mod explain;
@@ -23,7 +24,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let failed = match &cli.command {
         Command::Run(_) => exit::RUN_FAILED,
         // 1 is an answer.
-        Command::Test(_) | Command::Why(_) => exit::NO_ANSWER,
+        Command::Test(_) | Command::Why(_) | Command::Diff(_) => exit::NO_ANSWER,
         _ => exit::FAILED,
     };
     let result = match cli.command {
@@ -32,6 +33,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
         Command::Test(arguments) => test::run(&arguments, cli.color),
         Command::Why(arguments) => why::run(&arguments, cli.color),
+        Command::Diff(arguments) => diff::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),
         Command::Fmt(arguments) => fmt::run(&arguments, cli.color),
         Command::Explain(arguments) => explain::run(&arguments, cli.color),

@@ -4,13 +4,14 @@
 #[path = "common/remit.rs"]
 mod remit;
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["check"],
     &["test"],
     &["compile"],
     &["explain"],
     &["why"],
+    &["diff"],
     &["run"],
     &["doctor"],
     &["recover"],

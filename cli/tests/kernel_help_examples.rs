@@ -7,13 +7,14 @@ mod remit;
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&[&str]; 12] = [
+const PAGES: [&[&str]; 13] = [
     &[],
     &["check"],
     &["test"],
     &["compile"],
     &["explain"],
     &["why"],
+    &["diff"],
     &["run"],
     &["doctor"],
     &["recover"],

@@ -14,6 +14,7 @@ use policy_lang::inclusion::Proof;
 use policy_lang::policy::{FileAccess, Policy, Protocol, RuleId, Verb};
 use serde::Serialize;
 
+mod ceiling;
 mod cells;
 mod change;
 mod classes;
@@ -26,6 +27,7 @@ mod settings;
 mod syscalls;
 mod view;
 
+pub use ceiling::beyond;
 pub use change::{Change, Domain, Judged, Outcome};
 pub use settings::{Direction, Setting, Topic};
 

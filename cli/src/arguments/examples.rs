@@ -66,6 +66,15 @@ Examples:
   $ remit why build.ron env PATH
   $ remit why build.remit --artifact build.ron write /etc/passwd";
 
+pub(super) const DIFF: &str = "\
+Labels, positions and the order of rules do not matter, only what a policy allows. Exits 0 when NEW is at least as \
+strict, 1 when it is wider, 2 when that could not be decided or a policy has errors.
+
+Examples:
+  $ remit diff build.remit review.remit
+  $ remit diff build.remit review.remit --format markdown
+  $ remit diff --ceiling review.remit build.remit";
+
 pub(super) const RUN: &str = "\
 CMD starts with nothing but what the policy grants and descriptors 0, 1 and 2. Each refusal is one line on stderr, \
 with the rule and its reason.
