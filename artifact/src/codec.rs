@@ -69,6 +69,9 @@ pub enum DecodeError {
         /// What its content gives.
         computed: Digest,
     },
+    /// It is not the binary form of any artifact.
+    #[error("it is not the binary form of an artifact of format {FORMAT}")]
+    Packed,
     /// A value is out of its bounds, or contradicts another.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -133,4 +136,29 @@ pub fn decode(bytes: &[u8]) -> Result<Artifact, DecodeError> {
         });
     }
     Ok(envelope.body)
+}
+
+/// The bytes that the digest covers: for a program that keeps an artifact for itself. Equal artifacts give equal bytes.
+#[must_use]
+pub fn pack(artifact: &Artifact) -> Vec<u8> {
+    crate::digest::pack(artifact)
+}
+
+/// Takes [`pack`]'s bytes back, within bounds, and checks the artifact as a whole.
+///
+/// # Errors
+/// As for [`decode`].
+pub fn unpack(bytes: &[u8], stated: Digest) -> Result<Artifact, DecodeError> {
+    if bytes.len() > bounds::ENCODED_BYTES {
+        return Err(DecodeError::TooLong {
+            len_bytes: bytes.len(),
+        });
+    }
+    let computed = Digest::of_packed(bytes);
+    if computed != stated {
+        return Err(DecodeError::Digest { stated, computed });
+    }
+    let artifact = crate::digest::unpack(bytes).ok_or(DecodeError::Packed)?;
+    artifact.validate()?;
+    Ok(artifact)
 }

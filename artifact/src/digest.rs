@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{Artifact, FORMAT};
 
 const PREFIX: &str = "sha256:";
+const HEADING: &[u8] = b"remit artifact ";
 
 /// SHA-256 over the content of an artifact, not over its text: layout and comments of a file do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,14 +28,30 @@ impl Digest {
         &self.0
     }
 
-    /// Hashes the format number and the artifact in its binary form, in which every value has exactly one encoding.
     pub(crate) fn of(artifact: &Artifact) -> Self {
-        let mut bytes = Vec::with_capacity(64 << 10);
-        bytes.extend(b"remit artifact ");
-        bytes.extend(FORMAT.to_le_bytes());
-        // Writing to memory cannot fail, and every field has a binary form: the only errors there are.
-        let bytes = postcard::to_extend(artifact, bytes).unwrap_or_default();
-        Self(Sha256::digest(&bytes).into())
+        Self::of_packed(&pack(artifact))
+    }
+
+    pub(crate) fn of_packed(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+/// The format number and the artifact in its binary form, in which every value has exactly one encoding.
+pub(crate) fn pack(artifact: &Artifact) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 << 10);
+    bytes.extend(HEADING);
+    bytes.extend(FORMAT.to_le_bytes());
+    // Writing to memory cannot fail, and every field has a binary form: the only errors there are.
+    postcard::to_extend(artifact, bytes).unwrap_or_default()
+}
+
+/// The other way. Nothing for what [`pack`] of this format never makes.
+pub(crate) fn unpack(bytes: &[u8]) -> Option<Artifact> {
+    let body = bytes.strip_prefix(HEADING)?.strip_prefix(&FORMAT.to_le_bytes())?;
+    match postcard::take_from_bytes(body) {
+        Ok((artifact, [])) => Some(artifact),
+        _ => None,
     }
 }
 

@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use artifact::Artifact;
 use compiler::LowerError;
+use enforcer::Kept;
 use policy_lang::diagnostic::Code;
 use policy_lang::host::{HostPaths, Root};
+use policy_lang::loader::Loader;
 use policy_lang::policy::{Origin, Policy};
 use policy_lang::source::FileId;
-use policy_lang::{Diagnostic, Inputs, SourceFile, Span};
+use policy_lang::{Diagnostic, Inputs, PathResolver, SourceFile, Span};
+
+mod kept;
 
 use crate::arguments::Bindings;
 use crate::render::{Surface, diagnostic};
@@ -60,10 +64,14 @@ impl Front {
 /// # Errors
 /// When the file cannot be read or the bindings make no sense. What is wrong *in* the file is a diagnostic.
 pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
+    resolved(load(path)?, bindings)
+}
+
+fn load(path: &Path) -> anyhow::Result<SourceFile> {
     let mut source =
         policy_lang::host::load(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     source.name = name(path);
-    resolved(source, bindings)
+    Ok(source)
 }
 
 /// Resolves a text in place of the file that its name says.
@@ -72,20 +80,42 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
 /// When the bindings make no sense.
 pub(crate) fn resolved(source: SourceFile, bindings: &Bindings) -> anyhow::Result<Front> {
     let root = root(Path::new(&source.name), bindings)?;
+    Ok(resolved_with(&source, Given::by(bindings)?, &HostPaths, &root))
+}
+
+/// What a policy is told by whoever calls.
+struct Given {
+    parameters: BTreeMap<String, String>,
+    home: String,
+    working_directory: String,
+}
+
+impl Given {
+    fn by(bindings: &Bindings) -> anyhow::Result<Self> {
+        Ok(Self {
+            parameters: parameters(bindings)?,
+            home: text(home(bindings)?, "the home directory")?,
+            working_directory: text(directory(bindings)?, "the working directory")?,
+        })
+    }
+}
+
+/// The front end proper. *What it reads of the host, it reads through `paths` and `files`: see [`artifact_again`].*
+fn resolved_with(source: &SourceFile, given: Given, paths: &dyn PathResolver, files: &dyn Loader) -> Front {
     let inputs = Inputs {
-        parameters: parameters(bindings)?,
-        home: text(home(bindings)?, "the home directory")?,
-        working_directory: text(directory(bindings)?, "the working directory")?,
-        paths: &HostPaths,
-        files: &root,
+        parameters: given.parameters,
+        home: given.home,
+        working_directory: given.working_directory,
+        paths,
+        files,
     };
-    let resolved = policy_lang::check(&source, &inputs);
-    Ok(Front {
+    let resolved = policy_lang::check(source, &inputs);
+    Front {
         files: resolved.files,
         diagnostics: resolved.diagnostics,
         policy: resolved.policy,
         home: inputs.home,
-    })
+    }
 }
 
 /// The directory that `include` and `within` read from.
@@ -119,6 +149,51 @@ pub(crate) fn artifact(path: &Path, bindings: &Bindings, stderr: Surface) -> any
         return decoded(path, bindings);
     }
     let (front, artifact) = compiled(path, bindings)?;
+    drawn(path, &front, artifact, stderr)
+}
+
+/// The same, where what was compiled before may be kept.
+///
+/// Whatever a policy is made from has to be in the place's name or seen by the witness.
+///
+/// # Errors
+/// As for [`artifact`].
+pub(crate) fn artifact_again(
+    path: &Path,
+    bindings: &Bindings,
+    stderr: Surface,
+    kept: &Kept,
+) -> anyhow::Result<Artifact> {
+    if path.extension().is_some_and(|extension| extension == "ron") {
+        return decoded(path, bindings);
+    }
+    let source = load(path)?;
+    let given = Given::by(bindings)?;
+    let place = kept::Place::of(kept, &source, &given);
+    let root = || root(Path::new(&source.name), bindings);
+    // A root that is named has to be there. Another is looked for when a file is.
+    if bindings.root.is_some() {
+        root()?;
+    }
+    if let Some(artifact) = place.as_ref().and_then(|place| place.artifact(root)) {
+        return Ok(artifact);
+    }
+    let root = root()?;
+    let witness = kept::Witness::new(&root);
+    let (front, artifact) = lowered(resolved_with(&source, given, &witness, &witness));
+    // What is said of a policy is said each time.
+    if let (Some(place), Some(artifact), []) = (place, &artifact, front.diagnostics.as_slice()) {
+        place.keep(witness, artifact);
+    }
+    drawn(path, &front, artifact, stderr)
+}
+
+fn drawn(
+    path: &Path,
+    front: &Front,
+    artifact: Option<Artifact>,
+    stderr: Surface,
+) -> anyhow::Result<Artifact> {
     let drawn = diagnostic::draw(&front.files, &front.diagnostics, stderr);
     std::io::stderr().lock().write_all(drawn.as_bytes())?;
     artifact.ok_or_else(|| anyhow!("`{}` has errors", path.display()))
@@ -126,23 +201,26 @@ pub(crate) fn artifact(path: &Path, bindings: &Bindings, stderr: Surface) -> any
 
 /// A policy through every pure stage. What the compiler refuses becomes a diagnostic like those of the front end.
 pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Front, Option<Artifact>)> {
-    let mut front = front(path, bindings)?;
+    Ok(lowered(front(path, bindings)?))
+}
+
+fn lowered(mut front: Front) -> (Front, Option<Artifact>) {
     if let Some(policy) = &front.policy {
         let refusals = compiler::check::refusals(policy, &front.options());
         front.add(refusals);
     }
     let Some(policy) = &front.policy else {
-        return Ok((front, None));
+        return (front, None);
     };
     match compiler::lower(policy) {
         Ok(plan) => {
             let artifact = compiler::emit(&plan);
-            Ok((front, Some(artifact)))
+            (front, Some(artifact))
         }
         Err(errors) => {
             let refused: Vec<Diagnostic> = errors.iter().map(|error| refused(error, &front.files)).collect();
             front.add(refused);
-            Ok((front, None))
+            (front, None)
         }
     }
 }

@@ -289,7 +289,7 @@ fn make_directory(path: &Path, mode: u32) -> Result<(), InstanceError> {
     }
 }
 
-fn make_private(path: &Path) -> Result<(), InstanceError> {
+pub(crate) fn make_private(path: &Path) -> Result<(), InstanceError> {
     make_directory(path, 0o700)?;
     let found = std::fs::symlink_metadata(path).map_err(|source| InstanceError::Create {
         path: path.to_owned(),

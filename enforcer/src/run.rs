@@ -55,6 +55,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         launcher,
         sinks,
         head_start,
+        last,
     } = options;
     let head_start = match head_start.filter(|taken| taken.instance == instance && taken.launcher == launcher)
     {
@@ -79,7 +80,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         .map_err(host("set the run's limits"))?;
     // The others were never made.
     parts.cgroups.v1.clone_from(&joined);
-    let (ids, _dynamic) = identity(&admitted, &caller)?;
+    let (ids, dynamic) = identity(&admitted, &caller)?;
     let prepared = prepare::files(&artifact, ids, Means::of(admitted.capabilities()))?;
     let audit = audit.complete(&instance)?;
     let id = cgroup.metadata().map_err(host("read the cgroup's id"))?.ino();
@@ -138,7 +139,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         Ok::<_, RunError>(supervise(live, &mut observer).await?)
     });
     // Whatever happened, nothing of the run lives on, and what it did is on record.
-    parts.cgroups.empty().map_err(host("end the run's processes"))?;
+    parts.empty()?;
     let outcome = supervised.and_then(|ended| outcome(&artifact, ended));
     let (exit_code, reason) = match &outcome {
         Ok(outcome) => (outcome.exit_code, outcome.reason()),
@@ -148,6 +149,9 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
     parts.tables = Some(tables);
     let finished = parts.finish();
     let receipt = closing.finish(exit_code, &reason);
+    if last {
+        std::mem::forget((programs, cgroup, runtime, dynamic));
+    }
     finished?;
     let receipt = receipt?;
     outcome.map(|outcome| RunOutcome {

@@ -9,8 +9,10 @@ use crate::resolve::{PathResolver, Resolution};
 use crate::source::{MAX_BYTES, SourceFile, misleads};
 
 mod root;
+mod tree;
 
 pub use root::{MARKER, Root, root_of};
+pub use tree::HostTree;
 
 /// Reads a policy file, named by its path. A file that is too long is read no further than that is known.
 ///

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use policy_lang::PathResolver;
-use policy_lang::host::{HostPaths, load};
+use policy_lang::host::{HostPaths, HostTree, load};
 use policy_lang::resolve::Resolution;
 
 struct Tree {
@@ -30,7 +30,10 @@ impl Tree {
     }
 
     fn resolve(&self, below: &str) -> Resolution {
-        HostPaths.resolve(&self.path(below))
+        let path = self.path(below);
+        let answer = HostPaths.resolve(&path);
+        assert_eq!(HostTree::default().resolve(&path), answer, "{path}");
+        answer
     }
 }
 
@@ -119,4 +122,45 @@ fn a_file_is_named_on_one_line() {
     fs::write(&path, "policy \"p\" {\n}\n").unwrap();
     let source = load(&path).unwrap();
     assert!(source.name.ends_with("new\\u{a}line.remit"), "{}", source.name);
+}
+
+/// Every way to link three names to each other, in two directories: loops, dangling links, links to files and beyond.
+#[test]
+fn a_remembered_tree_gives_the_answers_of_realpath() {
+    let targets = [
+        "a",
+        "b",
+        "d/a",
+        "../a",
+        "d",
+        "d/",
+        "b/",
+        ".",
+        "..",
+        "a/b",
+        "missing/a",
+        "/",
+        "d/../a/.",
+    ];
+    for (first, second) in targets.iter().flat_map(|a| targets.iter().map(move |b| (a, b))) {
+        let tree = Tree::new();
+        fs::create_dir_all(tree.path("t/d")).unwrap();
+        fs::write(tree.path("t/f"), "").unwrap();
+        symlink(first, tree.path("t/a")).unwrap();
+        symlink(second, tree.path("t/b")).unwrap();
+        symlink(second, tree.path("t/d/a")).unwrap();
+        symlink("../f", tree.path("t/d/b")).unwrap();
+        let remembered = HostTree::default();
+        for below in [
+            "a", "b", "d/a", "d/b", "f/a", "d/b/a", "a/b", "a/b/a", "b/a/x", "d/a/b", "d/a/a/f", "a/x/y", "f",
+        ] {
+            let path = tree.path(&format!("t/{below}"));
+            let expected = HostPaths.resolve(&path);
+            assert_eq!(
+                remembered.resolve(&path),
+                expected,
+                "{path} with {first} and {second}"
+            );
+        }
+    }
 }

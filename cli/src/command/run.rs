@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use enforcer::sink::{JsonLines, Person, PersonStyle, SinkError, Sinks};
-use enforcer::{Caller, HeadStart, Instance, RunOptions};
+use enforcer::{Caller, HeadStart, Instance, Kept, RunOptions};
 
 use crate::arguments::{ColorChoice, Run};
-use crate::input::artifact;
+use crate::input::{artifact, artifact_again};
 use crate::render::{Surface, failure};
 
 pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode> {
@@ -19,7 +19,12 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     // Reading a policy and starting a program take about as long. What goes wrong here goes wrong again in the run,
     // and is told then.
     let (head_start, compiled) = HeadStart::take_while(&instance, Path::new(RunOptions::LAUNCHER), || {
-        artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))
+        artifact_again(
+            &arguments.policy,
+            &arguments.bindings,
+            Surface::stderr(color),
+            &Kept::of(&instance),
+        )
     });
     let (head_start, compiled) = (head_start.ok(), compiled?);
     let sinks = || -> Result<Sinks, SinkError> {
@@ -48,6 +53,7 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     let mut options = RunOptions::new(instance, arguments.command, caller);
     options.sinks = sinks;
     options.head_start = head_start;
+    options.last = true;
     let outcome = enforcer::run(admitted, options)?;
     if let Some(failure) = outcome.not_started {
         failure::print(&anyhow::Error::new(failure), Surface::stderr(color));

@@ -87,6 +87,23 @@ fn layout_and_comments_do_not_change_the_digest_but_any_value_does() {
 }
 
 #[test]
+fn the_bytes_under_the_digest_give_the_artifact_back_and_nothing_else_does() {
+    let artifact = artifact();
+    let bytes = artifact::codec::pack(&artifact);
+    let unpack = |bytes: &[u8]| artifact::codec::unpack(bytes, artifact.digest());
+    assert_eq!(unpack(&bytes), Ok(artifact.clone()));
+    for place in [0, 15, 20, bytes.len() / 2, bytes.len() - 1] {
+        let mut edited = bytes.clone();
+        edited[place] ^= 1;
+        assert!(
+            matches!(unpack(&edited), Err(DecodeError::Digest { .. })),
+            "{place}"
+        );
+    }
+    assert!(matches!(unpack(b""), Err(DecodeError::Digest { .. })));
+}
+
+#[test]
 fn what_is_not_this_format_is_refused_with_a_reason() {
     let text = encode(&artifact()).unwrap();
     let said = |bytes: &[u8]| decode(bytes).unwrap_err().to_string();

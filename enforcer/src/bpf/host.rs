@@ -11,7 +11,7 @@ use ebpf::layout::{Counters, Node, NodeKey, Run};
 
 use super::CgroupId;
 use super::error::BpfError;
-use super::load::{self, Stamp};
+use super::load::{self, Attached, Stamp};
 use super::lock::Lock;
 use super::run_tables::RunTables;
 use crate::instance::Instance;
@@ -37,6 +37,7 @@ pub(super) struct Shared {
     pub(super) counters: Map<u64, Counters>,
     nodes: Map<NodeKey, Node>,
     rings: Map<u32, u32>,
+    _attached: Attached,
     _lock: Lock,
 }
 
@@ -70,7 +71,7 @@ impl Host {
             let lock = Lock::open(&path)?;
             if lock.try_exclusive().map_err(BpfError::state("lock", &path))? {
                 // Another process may have done it since.
-                if !load::is_whole(instance, &Stamp::wanted(instance, ring_bytes)?)? {
+                if load::whole(instance, &Stamp::wanted(instance, ring_bytes)?)?.is_none() {
                     load::load(instance, ring_bytes)?;
                 }
             } else if Instant::now() > deadline {
@@ -148,9 +149,9 @@ fn open(instance: &Instance, ring_bytes: u32) -> Result<Host, BpfError> {
     let path = load::lock_path(instance);
     let lock = Lock::open(&path)?;
     lock.share().map_err(BpfError::state("lock", &path))?;
-    if !load::is_whole(instance, &Stamp::wanted(instance, ring_bytes)?)? {
+    let Some(attached) = load::whole(instance, &Stamp::wanted(instance, ring_bytes)?)? else {
         return Err(BpfError::NotLoaded);
-    }
+    };
     let pin = |name: &str| instance.bpf_dir().join(name);
     Ok(Host(Arc::new(Shared {
         ring_bytes,
@@ -159,6 +160,7 @@ fn open(instance: &Instance, ring_bytes: u32) -> Result<Host, BpfError> {
         nodes: Map::open(&pin("nodes")).map_err(BpfError::map("open", "nodes"))?,
         rings: Map::open(&pin("rings")).map_err(BpfError::map("open", "rings"))?,
         instance: instance.clone(),
+        _attached: attached,
         _lock: lock,
     })))
 }

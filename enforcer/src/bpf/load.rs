@@ -87,26 +87,37 @@ fn link_path(instance: &Instance, name: &str) -> PathBuf {
     instance.bpf_dir().join(format!("link-{name}"))
 }
 
-/// Whether everything that the stamp promises is there and still attached. A link whose cgroup was removed stays
+/// Every program's attachment. While it is held they stay attached, whatever becomes of their pins.
+#[derive(Debug)]
+#[expect(dead_code, reason = "held, not used")]
+pub(super) struct Attached(Vec<OwnedFd>);
+
+/// What the stamp promises, if everything is there and still attached. A link whose cgroup was removed stays
 /// pinned but judges nobody, so each is asked.
-pub(super) fn is_whole(instance: &Instance, wanted: &Stamp) -> Result<bool, BpfError> {
+pub(super) fn whole(instance: &Instance, wanted: &Stamp) -> Result<Option<Attached>, BpfError> {
     match fs::read_to_string(stamp_path(instance)) {
         Ok(found) if found == wanted.text => {}
-        _ => return Ok(false),
+        _ => return Ok(None),
     }
+    let mut links = Vec::with_capacity(CGROUP_PROGRAMS.len() + TRACEPOINTS.len());
     for (name, kind) in CGROUP_PROGRAMS {
         let path = link_path(instance, name);
         let Ok(link) = sys::bpf::open_pin(&path) else {
-            return Ok(false);
+            return Ok(None);
         };
         let info = sys::bpf::link_info(link.as_fd()).map_err(BpfError::state("ask about", &path))?;
         if info.cgroup != wanted.cgroup || info.attach_type != kind {
-            return Ok(false);
+            return Ok(None);
+        }
+        links.push(link);
+    }
+    for (name, ..) in TRACEPOINTS {
+        match sys::bpf::open_pin(&link_path(instance, name)) {
+            Ok(link) => links.push(link),
+            Err(_) => return Ok(None),
         }
     }
-    Ok(TRACEPOINTS
-        .iter()
-        .all(|(name, ..)| sys::bpf::open_pin(&link_path(instance, name)).is_ok()))
+    Ok(Some(Attached(links)))
 }
 
 /// Loads, attaches and pins everything, after removing whatever is there. The caller has the exclusive lock.

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::RunError;
 use super::error::host;
 use super::parts::Parts;
-use crate::audit::{AuditStream, Opening};
+use crate::audit::{AuditError, AuditStream, Opening};
 use crate::bpf::{self, BpfError};
 use crate::capabilities::{self, Capabilities, Capability};
 use crate::cgroup::RunCgroups;
@@ -45,26 +45,35 @@ impl HeadStart {
     /// As for [`super::run`]. A caller that goes on without meets the same failure there, after admission, which knows
     /// better what a host lacks.
     pub fn take(instance: &Instance, launcher: &Path) -> Result<Self, RunError> {
-        Begun::new(instance, launcher)?.complete(instance, launcher)
+        Self::take_while(instance, launcher, || ()).0
     }
 
-    /// The same, with `work` (reading the policy) on a thread of its own as soon as the launcher starts: the rest of
-    /// this mostly waits for the kernel.
+    /// The same, and `work` (reading the policy) as soon as the launcher starts.
     ///
     /// # Errors
     /// As for [`HeadStart::take`].
-    pub fn take_while<T: Send>(
+    pub fn take_while<T>(
         instance: &Instance,
         launcher: &Path,
-        work: impl FnOnce() -> T + Send,
+        work: impl FnOnce() -> T,
     ) -> (Result<Self, RunError>, T) {
-        let begun = Begun::new(instance, launcher);
+        // Before there is a thread: each inherits it.
+        let signals = match BlockedSignals::block() {
+            Ok(signals) => signals,
+            Err(error) => return (Err(host("block signals")(error)), work()),
+        };
         std::thread::scope(|scope| {
-            let working = scope.spawn(work);
-            let taken = begun.and_then(|begun| begun.complete(instance, launcher));
-            let done = working
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // The kernel starts a thread to answer, and lets the one who asks wait until that runs: on a busy machine for
+            // longer than everything else here takes.
+            let asking = scope.spawn(AuditStream::begin);
+            let begun = Begun::new(instance, launcher);
+            let done = work();
+            let answered = || {
+                asking
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            let taken = begun.and_then(|begun| begun.complete(instance, launcher, answered, signals));
             (taken, done)
         })
     }
@@ -88,15 +97,12 @@ struct Begun {
     cgroup: File,
     /// Loaded just now, because nothing was pinned.
     loaded: Option<bpf::Host>,
-    audit: Opening,
     parts: Parts,
-    signals: BlockedSignals,
 }
 
 impl Begun {
     fn new(instance: &Instance, launcher: &Path) -> Result<Self, RunError> {
         let run = RunId::new(&new_id());
-        let signals = BlockedSignals::block().map_err(host("block signals"))?;
         let entered = instance.enter()?;
         recovery::recover(instance)?;
         let record = RunRecord::create(instance, run.as_str()).map_err(host("write the run record"))?;
@@ -105,6 +111,7 @@ impl Begun {
             cgroups: RunCgroups::of(instance, run.as_str()),
             tables: None,
             record: Some(record),
+            emptied: false,
         };
         // Programs are only ever attached above cgroups that are empty. Where they are already, the launcher is
         // started first.
@@ -113,31 +120,30 @@ impl Begun {
         } else {
             Some(bpf::Host::open_or_load(instance)?)
         };
-        // The kernel starts a thread to answer this, and this process waits until that runs: beside the launcher it
-        // would wait for a processor.
-        let audit = AuditStream::begin()?;
         let (cgroup, waiting) = begin(&parts, launcher)?;
         Ok(Self {
             run,
             waiting,
             cgroup,
             loaded,
-            audit,
             parts,
-            signals,
         })
     }
 
     /// Opens what the run needs of the kernel.
-    fn complete(self, instance: &Instance, launcher: &Path) -> Result<HeadStart, RunError> {
+    fn complete(
+        self,
+        instance: &Instance,
+        launcher: &Path,
+        audit: impl FnOnce() -> Result<Opening, AuditError>,
+        signals: BlockedSignals,
+    ) -> Result<HeadStart, RunError> {
         let Self {
             run,
             mut waiting,
             mut cgroup,
             loaded,
-            audit,
             parts,
-            signals,
         } = self;
         let programs = match loaded.map_or_else(|| bpf::Host::open(instance), Ok) {
             Err(BpfError::NotLoaded) => {
@@ -157,7 +163,7 @@ impl Begun {
             waiting,
             cgroup,
             programs,
-            audit,
+            audit: audit()?,
             parts,
             signals,
         })

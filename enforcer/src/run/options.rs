@@ -63,6 +63,8 @@ pub struct RunOptions {
     pub sinks: Sinks,
     /// Taken while the policy was still being read.
     pub head_start: Option<HeadStart>,
+    /// The process ends with this run, so what it has open is left for the kernel to close, all at once.
+    pub last: bool,
 }
 
 impl RunOptions {
@@ -79,6 +81,7 @@ impl RunOptions {
             launcher: PathBuf::from(Self::LAUNCHER),
             sinks: Sinks::default(),
             head_start: None,
+            last: false,
         }
     }
 }

@@ -13,16 +13,27 @@ pub(super) struct Parts {
     pub(super) cgroups: RunCgroups,
     pub(super) tables: Option<RunTables>,
     pub(super) record: Option<RunRecord>,
+    /// Every process is dead, and nobody is left to make another.
+    pub(super) emptied: bool,
 }
 
 impl Parts {
+    /// Ends what is left of its processes.
+    pub(super) fn empty(&mut self) -> Result<(), RunError> {
+        if !self.emptied {
+            self.cgroups.empty().map_err(host("end the run's processes"))?;
+            self.emptied = true;
+        }
+        Ok(())
+    }
+
     /// Ends everything, in the order that recovery relies on: processes, tables, cgroups, record.
     pub(super) fn finish(mut self) -> Result<(), RunError> {
         self.end()
     }
 
     fn end(&mut self) -> Result<(), RunError> {
-        self.cgroups.empty().map_err(host("end the run's processes"))?;
+        self.empty()?;
         if let Some(tables) = self.tables.take() {
             tables.remove()?;
         }
