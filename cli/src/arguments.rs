@@ -78,6 +78,9 @@ pub(crate) enum Command {
     /// Lay policy files out in the one style, in place
     #[command(after_help = examples::FMT)]
     Fmt(Fmt),
+    /// Serve an editor: findings, hover, completion, definitions, layout
+    #[command(after_help = examples::LSP)]
+    Lsp,
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),

@@ -9,6 +9,7 @@ mod events;
 mod explain;
 mod fmt;
 mod host;
+mod lsp;
 mod run;
 mod test;
 mod why;
@@ -35,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Why(arguments) => why::run(&arguments, cli.color),
         Command::Diff(arguments) => diff::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),
+        Command::Lsp => lsp::run(),
         Command::Fmt(arguments) => fmt::run(&arguments, cli.color),
         Command::Explain(arguments) => explain::run(&arguments, cli.color),
         Command::Run(arguments) => run::run(arguments, cli.color),

@@ -16,7 +16,11 @@ fn documents() -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).expect("a folder").flatten() {
             let path = entry.path();
             let name = entry.file_name();
-            if path.is_dir() && name != "target" && !name.as_encoded_bytes().starts_with(b".") {
+            if path.is_dir()
+                && name != "target"
+                && name != "node_modules"
+                && !name.as_encoded_bytes().starts_with(b".")
+            {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "md") {
                 found.push(path);
@@ -98,6 +102,7 @@ fn every_command_in_a_console_block_that_is_ours_is_one_we_have() {
     let commands = [
         "check",
         "fmt",
+        "lsp",
         "compile",
         "explain",
         "run",

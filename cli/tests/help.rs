@@ -19,6 +19,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["events"],
     &["events", "verify"],
     &["fmt"],
+    &["lsp"],
     &["completions"],
 ];
 

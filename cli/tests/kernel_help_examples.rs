@@ -7,7 +7,7 @@ mod remit;
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&[&str]; 13] = [
+const PAGES: [&[&str]; 0] = [
     &[],
     &["check"],
     &["test"],
@@ -20,6 +20,8 @@ const PAGES: [&[&str]; 13] = [
     &["recover"],
     &["unload"],
     &["events", "verify"],
+    &["fmt"],
+    &["lsp"],
     &["completions"],
 ];
 

@@ -124,9 +124,16 @@ is left alone if it would not mean the same.
 Exits 0 when every file is formatted, 1 when one has errors or, with `--check`, is not formatted.
 
 Examples:
-  $ remit fmt build.remit
+  $ remit fmt .
   $ remit fmt --check .
   $ remit fmt - < build.remit";
+
+pub(super) const LSP: &str = "\
+Speaks the Language Server Protocol on stdin and stdout until the editor says `exit`. An editor starts it; docs/editors.md \
+says how, and which settings it takes.
+
+Examples:
+  $ remit lsp";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
