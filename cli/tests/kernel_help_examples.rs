@@ -7,7 +7,7 @@ mod remit;
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&[&str]; 0] = [
+const PAGES: &[&[&str]] = &[
     &[],
     &["check"],
     &["test"],
@@ -48,7 +48,7 @@ fn every_example_of_every_help_page_works() {
     std::fs::write(path.join("review.remit"), remit::SMALL).expect("written");
     let instance = format!("help{}", std::process::id());
     let mut tried = 0;
-    for page in PAGES {
+    for page in PAGES.iter().copied() {
         let help = remit::output(remit::remit().args(page).arg("--help"))
             .expect_code(0)
             .stdout;
