@@ -9,5 +9,6 @@
 mod boundaries;
 mod calls;
 mod default_policy;
+mod layers;
 mod model;
 mod policies;
