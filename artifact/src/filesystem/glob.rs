@@ -4,7 +4,11 @@
 //! component `**` may stay or be skipped. A walk of a directory tree can carry the states down with it and stop
 //! where none is left, so that it never visits a tree in which nothing can match.
 
+mod index;
+
 use super::path;
+
+pub use index::GlobIndex;
 
 /// More components than this are refused: the states are bits of one word.
 pub const MAX_COMPONENTS: usize = 127;

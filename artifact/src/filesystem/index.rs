@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::glob::Glob;
+use super::glob::{Glob, GlobIndex};
 use super::{FileAccess, FilesystemPlan, PathPattern, PathRule, Rights, path};
 use crate::precedence::{self, Matching};
 use crate::rule::{Effect, LayerId, RuleId};
 
-/// A plan arranged for look-ups: one hash probe for each directory above a path, and each glob once.
+/// A plan arranged for look-ups: one hash probe for each directory above a path, and few for each of its names.
 #[derive(Debug, Clone)]
 pub struct FileIndex<'p> {
     plan: &'p FilesystemPlan,
     literals: HashMap<&'p str, Vec<u32>>,
-    /// Rules with the same glob share an entry.
-    globs: Vec<(Glob, Vec<u32>)>,
+    globs: GlobIndex,
+    /// The rules on each glob of the index.
+    on_glob: Vec<Vec<u32>>,
 }
 
 impl<'p> FileIndex<'p> {
@@ -23,16 +24,18 @@ impl<'p> FileIndex<'p> {
     pub fn new(plan: &'p FilesystemPlan) -> Self {
         let mut literals: HashMap<&str, Vec<u32>> = HashMap::new();
         let mut globs: HashMap<&str, usize> = HashMap::new();
-        let mut parsed: Vec<(Glob, Vec<u32>)> = Vec::new();
+        let mut parsed = GlobIndex::default();
+        let mut on_glob: Vec<Vec<u32>> = Vec::new();
         for (rule, index) in plan.rules.iter().zip(0_u32..) {
             match &rule.pattern {
                 PathPattern::Literal(path) => literals.entry(path).or_default().push(index),
                 PathPattern::Glob(text) => {
-                    if let Some((_, rules)) = globs.get(text.as_str()).and_then(|at| parsed.get_mut(*at)) {
+                    if let Some(rules) = globs.get(text.as_str()).and_then(|at| on_glob.get_mut(*at)) {
                         rules.push(index);
                     } else if let Ok(glob) = Glob::parse(text) {
-                        globs.insert(text, parsed.len());
-                        parsed.push((glob, vec![index]));
+                        globs.insert(text, on_glob.len());
+                        parsed.insert(glob);
+                        on_glob.push(vec![index]);
                     } else if rule.effect > Effect::Allow {
                         literals.entry("/").or_default().push(index);
                     }
@@ -43,6 +46,7 @@ impl<'p> FileIndex<'p> {
             plan,
             literals,
             globs: parsed,
+            on_glob,
         }
     }
 
@@ -101,10 +105,9 @@ impl<'p> FileIndex<'p> {
         for ancestor in path::ancestors(path) {
             matching.extend(self.literals.get(ancestor).into_iter().flatten());
         }
-        for (glob, rules) in &self.globs {
-            if glob.covers(path) {
-                matching.extend(rules);
-            }
+        for glob in self.globs.covering(path) {
+            let rules = usize::try_from(glob).ok().and_then(|at| self.on_glob.get(at));
+            matching.extend(rules.into_iter().flatten());
         }
         matching
     }

@@ -18,14 +18,16 @@ action read, write, execute appliesTo { principal: [User], resource: [File] };
 "#;
 
 /// One pass.
-pub fn chain(policies: u32, stages: &mut Stages) {
+pub(crate) fn chain(policies: u32, stages: &mut Stages) {
     let text = policies_text(policies);
     let (schema, _) = Schema::from_cedarschema_str(SCHEMA).expect("a schema");
     let validator = Validator::new(schema);
     let set = stages
         .time("cedar parse", || PolicySet::from_str(&text))
         .expect("it parses");
-    let result = stages.time("cedar validate", || validator.validate(&set, ValidationMode::Strict));
+    let result = stages.time("cedar validate", || {
+        validator.validate(&set, ValidationMode::Strict)
+    });
     assert!(result.validation_passed(), "{result}");
 }
 

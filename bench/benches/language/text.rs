@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 /// A policy with about this many rules of its own.
-pub fn policy(rules: u32) -> String {
+pub(crate) fn policy(rules: u32) -> String {
     let mut files = String::new();
     let mut network = String::new();
     let mut variables = String::new();
@@ -35,12 +35,22 @@ fn file(files: &mut String, number: u32, kind: u32) {
     let project = format!("/srv/team{}/project{}", number / 2_000, number / 20);
     let _ = match kind {
         0 => writeln!(files, "        allow read, write \"{project}\""),
-        1 => writeln!(files, "        deny read \"{project}/**/.env{}*\" permit degraded", number % 7),
+        1 => writeln!(
+            files,
+            "        deny read \"{project}/**/.env{}*\" permit degraded",
+            number % 7
+        ),
         2 => writeln!(files, "        deny write \"{project}/*.lock\" permit degraded"),
-        3 => writeln!(files, "        deny read, write \"{project}/secrets\" because \"not for agents\""),
+        3 => writeln!(
+            files,
+            "        deny read, write \"{project}/secrets\" because \"not for agents\""
+        ),
         4 => writeln!(files, "        allow read \"{project}/secrets/public\""),
         5 => writeln!(files, "        forbid write \"{project}/.git/hooks\""),
-        _ => writeln!(files, "        allow read, execute \"{project}/tools/bin{number}\" if present"),
+        _ => writeln!(
+            files,
+            "        allow read, execute \"{project}/tools/bin{number}\" if present"
+        ),
     };
 }
 

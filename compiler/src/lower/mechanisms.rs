@@ -5,7 +5,6 @@
 //! it need a mechanism of its own.
 
 use artifact::rule::{Lowering, Mechanism, Need};
-use policy_lang::inclusion::Proof;
 use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{
     Effect, Endpoint, FileAccess, HostEndpoint, Identity, Origin, Policy, Protocol, Resource, Rule, Subject,
@@ -80,14 +79,8 @@ impl Context<'_> {
     fn granted(&self, accesses: &[FileAccess], targets: &[PathPattern]) -> Vec<Lowering> {
         let mut lowering = granted(accesses);
         let reads = |target: &PathPattern| {
-            self.policy.rules.iter().any(|rule| match &rule.subject {
-                Subject::File { accesses, targets } => {
-                    rule.effect == Effect::Allow
-                        && accesses.contains(&FileAccess::Read)
-                        && targets.iter().any(|outer| outer.includes(target) == Proof::Holds)
-                }
-                _ => false,
-            })
+            self.grants
+                .include(artifact::filesystem::FileAccess::Read, target)
         };
         if accesses.contains(&FileAccess::Execute) && !targets.iter().all(reads) {
             let note =

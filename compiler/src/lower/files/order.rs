@@ -50,7 +50,9 @@ pub(super) fn order(
 
 /// The rules on one access that one layer sees, by pattern.
 struct View {
-    by_pattern: Vec<Vec<u32>>,
+    rules: Vec<u32>,
+    /// Where the rules on each pattern begin, and at last where they end.
+    starts: Vec<usize>,
 }
 
 impl View {
@@ -61,25 +63,32 @@ impl View {
         access: FileAccess,
         layer: LayerId,
     ) -> Self {
-        let mut by_pattern = vec![Vec::new(); patterns];
-        for ((index, rule), pattern) in (0..).zip(rules).zip(pattern_of) {
-            let seen = rule.access == access && rule.layer.is_none_or(|own| own == layer);
-            if seen
-                && let Some(slot) = usize::try_from(*pattern)
-                    .ok()
-                    .and_then(|at| by_pattern.get_mut(at))
-            {
-                slot.push(index);
+        let mut seen: Vec<(u32, u32)> = (0..)
+            .zip(rules)
+            .zip(pattern_of)
+            .filter(|((_, rule), _)| rule.access == access && rule.layer.is_none_or(|own| own == layer))
+            .map(|((index, _), pattern)| (*pattern, index))
+            .collect();
+        seen.sort_unstable();
+        let mut starts = Vec::with_capacity(patterns + 1);
+        for (at, (pattern, _)) in seen.iter().enumerate() {
+            let pattern = usize::try_from(*pattern).unwrap_or(usize::MAX);
+            while starts.len() <= pattern.min(patterns) {
+                starts.push(at);
             }
         }
-        Self { by_pattern }
+        starts.resize(patterns + 1, seen.len());
+        Self {
+            rules: seen.into_iter().map(|(_, index)| index).collect(),
+            starts,
+        }
     }
 
     fn on(&self, pattern: usize) -> &[u32] {
-        self.by_pattern
-            .get(pattern)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        match self.starts.get(pattern..pattern + 2) {
+            Some([start, end]) => self.rules.get(*start..*end).unwrap_or_default(),
+            _ => &[],
+        }
     }
 
     /// Rules on one pattern match alike, so one of them stands for all that others yield to.
