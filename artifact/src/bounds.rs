@@ -2,7 +2,7 @@
 //! does takes time and memory that these numbers bound.
 
 /// Bytes of the encoded form.
-pub const ENCODED_BYTES: usize = 16 << 20;
+pub const ENCODED_BYTES: usize = 64 << 20;
 /// Nesting of the encoded form; what the format needs and a little more.
 pub const NESTING: usize = 24;
 /// Layers: a policy and its ceilings.
@@ -14,7 +14,7 @@ pub const BROKERS: usize = 256;
 /// Globs that say what is kept of a workspace.
 pub const KEEP: usize = 1_024;
 /// Rules.
-pub const RULES: usize = 65_536;
+pub const RULES: usize = 131_072;
 /// Elementary file rules.
 pub const PATH_RULES: usize = 262_144;
 /// Bytes of a path or a glob (`PATH_MAX` less its terminator).

@@ -13,6 +13,7 @@ use crate::inclusion::Proof;
 mod automaton;
 mod glob;
 pub mod host;
+mod plain;
 mod search;
 pub mod variable;
 
@@ -55,10 +56,9 @@ impl PathPattern {
     pub fn covers(&self, path: &str) -> bool {
         match self {
             Self::Literal(literal) => is_beneath(path, literal),
-            Self::Glob(text) => {
-                path.starts_with(plain_prefix(text))
-                    && Automaton::of(self).is_ok_and(|automaton| automaton.covers(path))
-            }
+            Self::Glob(text) if !path.starts_with(plain_prefix(text)) => false,
+            Self::Glob(text) if plain::is_plain(text) => plain::covers(text, path),
+            Self::Glob(_) => Automaton::of(self).is_ok_and(|automaton| automaton.covers(path)),
         }
     }
 
@@ -102,6 +102,7 @@ impl PathPattern {
     pub fn example(&self) -> Option<String> {
         match self {
             Self::Literal(path) => Some(path.clone()),
+            Self::Glob(text) if plain::is_plain(text) => plain::sample(text),
             Self::Glob(text) => glob::sample(&glob::components(text).ok()?),
         }
     }

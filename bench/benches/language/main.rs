@@ -65,6 +65,7 @@ fn chain(rules: u32, stages: &mut Stages) {
         home: "/home/agent".to_owned(),
         working_directory: "/home/agent/work".to_owned(),
         paths: &AsWritten,
+        files: &policy_lang::loader::NoFiles,
     };
     let parsed = stages.time("parse", || policy_lang::parse::parse(&source));
     let ast = parsed.ast.expect("it parses");
