@@ -60,6 +60,12 @@ pub(crate) enum Command {
     /// Compare two policies: what became allowed or refused, with an access that shows it
     #[command(after_help = examples::DIFF)]
     Diff(Diff),
+    /// Turn another tool's settings into a policy
+    #[command(after_help = examples::IMPORT)]
+    Import(Import),
+    /// Propose a policy from what a command is refused (needs root)
+    #[command(after_help = examples::LEARN)]
+    Learn(Learn),
     /// Run a command within a policy (needs root)
     #[command(after_help = examples::RUN)]
     Run(Run),
@@ -221,6 +227,93 @@ pub(crate) enum DiffFormat {
     Text,
     Json,
     Markdown,
+}
+
+/// `remit import`.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Whose settings they are
+    #[arg(value_name = "FROM")]
+    pub(crate) from: ImportFormat,
+    /// The file to import; `-` is stdin
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) source: Option<PathBuf>,
+    /// A `docker run` line, after `--`
+    #[arg(last = true, value_name = "LINE")]
+    pub(crate) line: Vec<OsString>,
+    /// Where to write the policy; `-` is stdout
+    #[arg(long, short, value_name = "FILE.remit", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// The name of the policy [default: the source's own, or the format's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Which profile of a file that holds several (codex) [default: the one the file selects]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// Leave out restrictions that no policy can say, although the result is wider
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) relax: Vec<RelaxWhat>,
+    /// Write for a person or, as one document, for a program
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Formats that can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// Settings of Anthropic's sandbox runtime (JSON)
+    Srt,
+    /// Permission profiles or sandbox settings of Codex (TOML)
+    Codex,
+    /// A profile of nono (JSON)
+    Nono,
+    /// A sandbox policy of NVIDIA OpenShell (YAML)
+    Openshell,
+    /// A `docker run` line
+    Docker,
+    /// A seccomp profile of Docker or another OCI runtime (JSON)
+    Oci,
+}
+
+/// Restrictions that may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RelaxWhat {
+    /// Which programs may use an endpoint
+    Binaries,
+    /// Which requests an endpoint takes
+    Requests,
+    /// Keys that this version does not know
+    Unknown,
+}
+
+/// `remit learn`.
+#[derive(Debug, Args)]
+pub(crate) struct Learn {
+    /// A policy to extend [default: a new one, with `use std::linux`]
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Option<PathBuf>,
+    /// The command and its arguments, after `--`
+    #[arg(last = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<OsString>,
+    /// The ceiling of a new policy [default: `remit learn --show-ceiling`]
+    #[arg(long, value_name = "CEILING", value_hint = ValueHint::FilePath)]
+    pub(crate) within: Option<PathBuf>,
+    /// Where to write the policy; `-` is stdout
+    #[arg(long, short, value_name = "FILE.remit", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// The name of a new policy [default: the program's]
+    #[arg(long = "name", value_name = "NAME")]
+    pub(crate) policy_name: Option<String>,
+    /// Try the command at most so often
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+    /// Print the default ceiling and stop
+    #[arg(long)]
+    pub(crate) show_ceiling: bool,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    #[command(flatten)]
+    pub(crate) instance: InstanceName,
 }
 
 /// `remit explain`.

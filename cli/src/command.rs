@@ -9,6 +9,8 @@ mod events;
 mod explain;
 mod fmt;
 mod host;
+mod import;
+mod learn;
 mod lsp;
 mod run;
 mod test;
@@ -39,6 +41,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Lsp => lsp::run(),
         Command::Fmt(arguments) => fmt::run(&arguments, cli.color),
         Command::Explain(arguments) => explain::run(&arguments, cli.color),
+        Command::Import(arguments) => import::run(&arguments, cli.color),
+        Command::Learn(arguments) => learn::run(&arguments, cli.color),
         Command::Run(arguments) => run::run(arguments, cli.color),
         Command::Recover(arguments) => host::recover(&arguments),
         Command::Unload(arguments) => host::unload(&arguments),

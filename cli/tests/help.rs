@@ -12,6 +12,8 @@ const COMMANDS: &[&[&str]] = &[
     &["explain"],
     &["why"],
     &["diff"],
+    &["import"],
+    &["learn"],
     &["run"],
     &["doctor"],
     &["recover"],

@@ -15,6 +15,8 @@ const PAGES: &[&[&str]] = &[
     &["explain"],
     &["why"],
     &["diff"],
+    &["import"],
+    &["learn"],
     &["run"],
     &["doctor"],
     &["recover"],
@@ -25,13 +27,16 @@ const PAGES: &[&[&str]] = &[
     &["completions"],
 ];
 
+/// For the examples of `import`.
+const SRT: &str = r#"{ "filesystem": { "allowWrite": ["."] } }"#;
+
 /// For the examples of `test`.
 const TESTS: &str = r#"test "keys stay home" { read "~/.ssh/id_ed25519" is denied }"#;
 
 /// `recover` and `unload` without `--instance` would speak of the host's own instance, so all examples that touch the
 /// host get one of this test's.
 fn isolated(example: &str, instance: &str) -> String {
-    let host = ["remit run ", "remit recover", "remit unload"];
+    let host = ["remit run ", "remit learn ", "remit recover", "remit unload"];
     let Some(prefix) = host.iter().find(|prefix| example.starts_with(**prefix)) else {
         return example.to_owned();
     };
@@ -45,6 +50,12 @@ fn every_example_of_every_help_page_works() {
     let folder = remit::folder();
     let path = folder.path();
     std::fs::write(path.join("build.remit"), format!("{}{TESTS}", remit::SMALL)).expect("written");
+    std::fs::write(path.join("settings.json"), SRT).expect("written");
+    std::fs::write(
+        path.join("seccomp.json"),
+        r#"{ "defaultAction": "SCMP_ACT_ERRNO" }"#,
+    )
+    .expect("written");
     std::fs::write(path.join("review.remit"), remit::SMALL).expect("written");
     let instance = format!("help{}", std::process::id());
     let mut tried = 0;

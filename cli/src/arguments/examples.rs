@@ -38,6 +38,28 @@ Examples:
   $ remit compile build.remit -o build.ron
   $ remit compile build.remit --param workspace=/srv/checkout";
 
+pub(super) const IMPORT: &str = "\
+The policy is never wider than its source. What could not be carried is listed on stderr with the reason: `narrower` \
+where the policy allows less, `note` where it allows as much, `wider` where `--relax` asked for it. A restriction that \
+no policy can say refuses the import.
+
+Examples:
+  $ remit import srt settings.json -o imported.remit
+  $ remit import oci seccomp.json --format json
+  $ remit import docker -- docker run --network none -v /srv/checkout:/srv/checkout alpine";
+
+pub(super) const LEARN: &str = "\
+Runs CMD again and again, each time within everything that was learned so far and never beyond the ceiling, until nothing \
+new is refused. Nothing is allowed in order to watch it. What the ceiling refuses, and what looks like a secret, is listed \
+and not proposed.
+
+Exits 0 when CMD ended with 0 within the proposed policy, 1 when it did not.
+
+Examples:
+  $ remit learn -o learned.remit -- ls
+  $ remit learn build.remit -- cat build.remit
+  $ remit learn --show-ceiling";
+
 pub(super) const EXPLAIN: &str = "\
 How to read it: a rule is `enforced` when every mechanism it needs is here and exact, `partly` when something it says \
 is not covered (the reason follows), `unenforceable` when this host lacks what it needs. A run is refused while a rule \

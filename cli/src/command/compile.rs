@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Compile, color: ColorChoice) -> anyhow::Result<Exi
 }
 
 /// Writes beside the file, then renames: a reader, or a crash, sees the old artifact or the new one.
-fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+pub(super) fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     // A device or a pipe cannot be replaced, and needs no care.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return std::fs::write(path, contents);
