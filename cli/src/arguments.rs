@@ -1,5 +1,6 @@
 //! The command line. Everything a person can type, and the help they read first.
 
+mod check;
 mod examples;
 mod fmt;
 
@@ -7,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+pub(crate) use check::{Check, CheckFormat, Group, Kernel};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub(crate) use fmt::Fmt;
@@ -131,19 +133,6 @@ impl FromStr for Parameter {
             None => Err(format!("no `=` in it; write `--param {text}=VALUE`")),
         }
     }
-}
-
-/// `remit check`.
-#[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// Policy files
-    #[arg(required = true, value_name = "POLICY", value_hint = ValueHint::FilePath)]
-    pub(crate) policies: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) bindings: Bindings,
-    /// Write for a person or, as one document, for a program
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
 }
 
 /// `remit test`.

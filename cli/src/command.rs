@@ -7,6 +7,7 @@ mod diff;
 mod doctor;
 mod events;
 mod explain;
+mod files;
 mod fmt;
 mod host;
 mod import;

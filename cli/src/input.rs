@@ -67,7 +67,11 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
     resolved(load(path)?, bindings)
 }
 
-fn load(path: &Path) -> anyhow::Result<SourceFile> {
+/// Reads a policy file.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn load(path: &Path) -> anyhow::Result<SourceFile> {
     let mut source =
         policy_lang::host::load(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     source.name = name(path);
@@ -202,6 +206,14 @@ fn drawn(
 /// A policy through every pure stage. What the compiler refuses becomes a diagnostic like those of the front end.
 pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Front, Option<Artifact>)> {
     Ok(lowered(front(path, bindings)?))
+}
+
+/// The same for a text in place of the file that its name says.
+pub(crate) fn compiled_text(
+    source: SourceFile,
+    bindings: &Bindings,
+) -> anyhow::Result<(Front, Option<Artifact>)> {
+    Ok(lowered(resolved(source, bindings)?))
 }
 
 fn lowered(mut front: Front) -> (Front, Option<Artifact>) {

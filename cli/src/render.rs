@@ -2,11 +2,13 @@
 
 pub(crate) mod diagnostic;
 pub(crate) mod failure;
+pub(crate) mod github;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod mechanism;
 pub(crate) mod reasons;
 pub(crate) mod rule;
+pub(crate) mod sarif;
 pub(crate) mod table;
 pub(crate) mod words;
 

@@ -9,7 +9,8 @@
 
 use policy_lang::Diagnostic;
 use policy_lang::SourceFile;
-use policy_lang::policy::Policy;
+use policy_lang::policy::{Policy, RuleId};
+use policy_lang::source::{FileId, Span};
 
 pub mod ceiling;
 mod context;
@@ -84,6 +85,25 @@ pub fn lints(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
 #[must_use]
 pub fn refusals(policy: &Policy, options: &Options<'_>) -> Vec<Diagnostic> {
     in_order(gather(REFUSALS, &Context::new(policy, options)))
+}
+
+/// Where a rule stands in the text, without its suffixes; the head of the policy where it stands nowhere.
+#[must_use]
+pub fn place_of(policy: &Policy, rule: RuleId, options: &Options<'_>) -> (FileId, Span) {
+    let context = Context::new(policy, options);
+    let place = match policy.rule(rule) {
+        Some(rule) => context.place(rule),
+        None => context.places.policy(),
+    };
+    (place.file, place.span)
+}
+
+/// Where `require` is written in the policy's own file, else its head.
+#[must_use]
+pub fn place_of_requirements(policy: &Policy, options: &Options<'_>) -> (FileId, Span) {
+    let places = Context::new(policy, options).places;
+    let place = places.word("require").unwrap_or_else(|| places.policy());
+    (place.file, place.span)
 }
 
 /// Lints without what the file accepts.

@@ -20,8 +20,7 @@ fn examples(page: &str) -> Vec<&str> {
 
 #[test]
 fn every_code_has_a_page_that_begins_with_its_summary() {
-    // What this version refuses is a table of its own.
-    for code in Code::ALL.iter().filter(|code| !code.as_str().starts_with("R04")) {
+    for code in Code::ALL {
         let page = code.page();
         let summary = code.summary().trim().trim_end_matches('.');
         assert!(page.starts_with("**"), "{code} has no page: {page:?}");
@@ -42,9 +41,7 @@ fn no_page_is_about_a_code_that_does_not_exist() {
             .join(page);
         let text = std::fs::read_to_string(path).unwrap();
         for heading in text.lines().filter_map(|line| line.strip_prefix("## ")) {
-            // Files and groups have their pages before they have their codes.
-            let ahead = heading.starts_with("R07") || heading.starts_with("R030");
-            assert!(ahead || Code::parse(heading).is_some(), "{page}: {heading}");
+            assert!(Code::parse(heading).is_some(), "{page}: {heading}");
         }
     }
 }
@@ -52,7 +49,7 @@ fn no_page_is_about_a_code_that_does_not_exist() {
 #[test]
 fn examples_of_errors_have_the_error_and_what_to_write_instead_has_not() {
     let mut tried = 0;
-    for code in Code::ALL.iter().filter(|code| code.as_str() < "R06") {
+    for code in Code::ALL.iter().filter(|code| !code.as_str().starts_with("R06")) {
         let examples = examples(code.page());
         for (index, example) in examples.iter().enumerate() {
             let source = SourceFile::new("example", format!("policy \"x\" {{\n{example}\n}}\n"));

@@ -15,12 +15,18 @@ Examples:
   $ remit doctor";
 
 pub(super) const CHECK: &str = "\
-Exits 0 when every policy is free of errors, 1 when one is not.
+Exits 0 when no policy has an error, 1 when one has; warnings and notes are errors only where `--deny` says so. \
+`--format sarif` is SARIF 2.1.0 for code scanning, `junit` and `github` are for CI. A comment \
+`// remit: allow CODE because \"…\"` accepts one finding where it stands.
 
 Examples:
   $ remit check build.remit
-  $ remit check build.remit review.remit
-  $ remit check build.remit --param workspace=/srv/checkout --format json";
+  $ remit check .
+  $ remit check build.remit --deny warnings --allow R0654
+  $ remit check build.remit --param workspace=/srv/checkout --format sarif
+  $ remit check build.remit --target linux-6.1,linux-6.12
+  $ remit check --fix build.remit
+  $ remit check --explain R0622";
 
 pub(super) const TEST: &str = "\
 Exits 0 when every line holds and enough rules are covered, 1 when not, 2 when nothing could be tested.

@@ -1,30 +1,57 @@
-//! `remit check`: everything that is wrong with each policy, and whether its `test` blocks hold.
+//! `remit check`: everything that is wrong with each policy, what a reviewer should see, and whether its `test` blocks
+//! hold.
 
 mod expectations;
+mod explain;
+mod fix;
+mod levels;
+mod report;
+mod target;
+mod text;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use policy_lang::Diagnostic;
-use serde::Serialize;
+use anyhow::Context as _;
+use policy_lang::diagnostic::{Code, Severity};
+use policy_lang::{Diagnostic, SourceFile};
 
-use crate::arguments::{Check, ColorChoice, Format};
+use crate::arguments::{Check, CheckFormat, ColorChoice};
+use crate::command::files::{self, Links};
 use crate::exit;
-use crate::input::{Front, compiled};
-use crate::render::json::Finding;
-use crate::render::{Style, Surface, diagnostic, json};
+use crate::input::{self, Front};
+use crate::render::{Surface, github, json, junit, sarif};
+use levels::Levels;
 
 pub(super) fn run(arguments: &Check, color: ColorChoice) -> anyhow::Result<ExitCode> {
+    if let Some(code) = arguments.explain {
+        return explain::run(code.0, arguments.format, color);
+    }
+    let levels = Levels::new(&arguments.allow, &arguments.deny)?;
     let mut checked = Vec::new();
-    for path in &arguments.policies {
-        let (front, _) = compiled(path, &arguments.bindings)?;
-        checked.push(judged(front));
+    let links = if arguments.fix {
+        Links::Refused
+    } else {
+        Links::Followed
+    };
+    for path in files::policies(&arguments.policies, links)? {
+        let named = arguments.policies.contains(&path);
+        let mut source = input::load(&path)?;
+        let fixed = if arguments.fix {
+            let fixed = fixed(&path, &source, arguments)?;
+            source = SourceFile::new(source.name, fixed.text.clone());
+            Some(fixed)
+        } else {
+            None
+        };
+        if let Some(mut one) = judged(source, named, arguments, &levels)? {
+            one.fixed = fixed.map(|fixed| (fixed.taken, fixed.refused));
+            checked.push(one);
+        }
     }
-    match arguments.format {
-        Format::Text => print_text(&checked, color)?,
-        Format::Json => json::print(&document(&checked))?,
-    }
-    let sound = checked.iter().all(|checked| checked.front.policy.is_some());
+    print(&checked, arguments.format, color)?;
+    let sound = checked.iter().all(Checked::is_sound);
     Ok(if sound {
         ExitCode::SUCCESS
     } else {
@@ -32,103 +59,102 @@ pub(super) fn run(arguments: &Check, color: ColorChoice) -> anyhow::Result<ExitC
     })
 }
 
-/// A policy with the findings of its tests.
+/// A policy and all that was found.
 struct Checked {
     front: Front,
+    /// Lines of `test` blocks.
     expectations: usize,
+    /// It has groups for others to include, and no policy.
+    is_library: bool,
+    /// How many proposals `--fix` took, and why it took no more.
+    fixed: Option<(usize, Option<String>)>,
 }
 
-fn judged(mut front: Front) -> Checked {
-    let Some(policy) = &front.policy else {
-        return Checked {
-            front,
-            expectations: 0,
-        };
-    };
-    let lints = compiler::check::lints(policy, &front.options());
-    let (expectations, findings) = expectations::judge(policy, &front.files);
-    front.add(lints.into_iter().chain(findings));
-    Checked { front, expectations }
-}
-
-fn print_text(checked: &[Checked], color: ColorChoice) -> anyhow::Result<()> {
-    let surface = Surface::stdout(color);
-    let mut text = String::new();
-    for Checked { front, expectations } in checked {
-        text.push_str(&diagnostic::draw(&front.files, &front.diagnostics, surface));
-        let errors = front.diagnostics.iter().filter(|found| found.is_error()).count();
-        let warnings = front.diagnostics.len() - errors;
-        let verdict = match &front.policy {
-            Some(policy) if *expectations > 0 => {
-                format!("policy \"{}\", {expectations} expectations hold", policy.name)
-            }
-            Some(policy) => format!("policy \"{}\"", policy.name),
-            None => count(errors, "error"),
-        };
-        let style = if front.policy.is_some() {
-            Style::Good
-        } else {
-            Style::Bad
-        };
-        let also = if warnings > 0 {
-            format!(", {}", count(warnings, "warning"))
-        } else {
-            String::new()
-        };
-        text.push_str(&format!(
-            "{}: {}{also}\n",
-            &front.source().name,
-            surface.paint(style, &verdict)
-        ));
+impl Checked {
+    fn is_sound(&self) -> bool {
+        self.count(Severity::Error) == 0
     }
+
+    fn count(&self, severity: Severity) -> usize {
+        let of_it = |found: &&Diagnostic| found.severity == severity;
+        self.front.diagnostics.iter().filter(of_it).count()
+    }
+}
+
+/// Reads and checks a text. Nothing to say about a file that was only found in a directory, and is no policy.
+fn judged(
+    source: SourceFile,
+    named: bool,
+    arguments: &Check,
+    levels: &Levels<'_>,
+) -> anyhow::Result<Option<Checked>> {
+    let (front, artifact) = input::compiled_text(source, &arguments.bindings)?;
+    let mut checked = Checked {
+        front,
+        expectations: 0,
+        is_library: false,
+        fixed: None,
+    };
+    let front = &mut checked.front;
+    if !named && is_library(front) {
+        checked.is_library = true;
+        // What it defines is judged in the policies that use it.
+        front.diagnostics.retain(|found| found.code != Code::PolicyCount);
+        return Ok(Some(checked));
+    }
+    if let Some(policy) = &front.policy {
+        let options = front.options();
+        let mut found = compiler::check::lints(policy, &options);
+        let (expectations, failures) = expectations::judge(policy, &front.files);
+        found.extend(failures);
+        if let Some(artifact) = &artifact {
+            for kernel in &arguments.target {
+                found.extend(target::check(*kernel, artifact, policy, &options));
+            }
+        }
+        checked.expectations = expectations;
+        front.add(found);
+    }
+    levels.apply(&mut front.diagnostics);
+    Ok(Some(checked))
+}
+
+/// Whether the only thing that is missing is a policy.
+fn is_library(front: &Front) -> bool {
+    let text = &front.source().text;
+    let begins = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
+    begins("group ") && !begins("policy ")
+}
+
+/// What `--fix` makes of a file. It is written if anything was taken.
+fn fixed(path: &Path, source: &SourceFile, arguments: &Check) -> anyhow::Result<fix::Fixed> {
+    let none = Levels::new(&[], &[])?;
+    let fixed = fix::fix(source, |text| {
+        let checked = judged(text.clone(), true, arguments, &none)?;
+        Ok(
+            checked.map_or_else(fix::Reading::default, |checked| fix::Reading {
+                policy: checked.front.policy,
+                found: checked.front.diagnostics,
+            }),
+        )
+    })?;
+    if fixed.taken > 0 {
+        files::replace(path, &fixed.text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(fixed)
+}
+
+fn print(checked: &[Checked], format: CheckFormat, color: ColorChoice) -> anyhow::Result<()> {
+    let text = match format {
+        CheckFormat::Text => text::draw(checked, Surface::stdout(color)),
+        CheckFormat::Json => return json::print(&report::document(checked)),
+        CheckFormat::Sarif => return json::print(&sarif::document(&report::for_services(checked))),
+        CheckFormat::Junit => junit::draw(&report::suites(checked)),
+        CheckFormat::Github => checked
+            .iter()
+            .map(|checked| github::draw(&checked.front.files, &checked.front.diagnostics))
+            .collect(),
+    };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
-#[derive(Debug, Serialize)]
-struct Document<'a> {
-    ok: bool,
-    files: Vec<File<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct File<'a> {
-    file: &'a str,
-    ok: bool,
-    policy: Option<&'a str>,
-    errors: usize,
-    warnings: usize,
-    expectations: usize,
-    findings: Vec<Finding<'a>>,
-}
-
-fn document(checked: &[Checked]) -> Document<'_> {
-    let files: Vec<File<'_>> = checked.iter().map(file).collect();
-    Document {
-        ok: files.iter().all(|file| file.ok),
-        files,
-    }
-}
-
-fn file(checked: &Checked) -> File<'_> {
-    let front = &checked.front;
-    let errors = front.diagnostics.iter().filter(|found| found.is_error()).count();
-    File {
-        file: &front.source().name,
-        ok: front.policy.is_some(),
-        policy: front.policy.as_ref().map(|policy| policy.name.as_str()),
-        errors,
-        warnings: front.diagnostics.len() - errors,
-        expectations: checked.expectations,
-        findings: front
-            .diagnostics
-            .iter()
-            .map(|found: &Diagnostic| Finding::new(&front.files, found))
-            .collect(),
-    }
 }

@@ -1,7 +1,5 @@
 //! `remit fmt`: lays policy files out, in place.
 
-mod files;
-
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +12,7 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use crate::arguments::{ColorChoice, Fmt, Format};
+use crate::command::files;
 use crate::exit;
 use crate::render::json::Finding;
 use crate::render::{Style, Surface, diagnostic, failure, json};
@@ -23,7 +22,7 @@ pub(super) fn run(arguments: &Fmt, color: ColorChoice) -> anyhow::Result<ExitCod
         return stdin(arguments, color);
     }
     let mut outcomes = Vec::new();
-    for path in files::policies(&arguments.files)? {
+    for path in files::policies(&arguments.files, files::Links::Refused)? {
         outcomes.push(one(&path, arguments.check)?);
     }
     report(arguments, &outcomes, color)

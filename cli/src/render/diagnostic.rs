@@ -69,7 +69,7 @@ fn help(files: &[SourceFile], source: &SourceFile, diagnostic: &Diagnostic) -> O
         .collect();
     lines.extend(diagnostic.help.clone());
     if let Some(suggestion) = &diagnostic.suggestion {
-        let there = source.slice(suggestion.span);
+        let there = source.slice(suggestion.span).trim();
         // Line breaks and indentation matter to the tool that applies it, not to who reads it.
         let replacement = suggestion.replacement.trim();
         lines.push(match (there.is_empty(), replacement.is_empty()) {

@@ -17,6 +17,8 @@ pub(crate) struct Case {
     pub(crate) line: Option<u32>,
     /// A sentence, and all there is to say.
     pub(crate) failure: Option<(String, String)>,
+    /// What to say of a case that does not fail.
+    pub(crate) output: Option<String>,
 }
 
 /// The whole document.
@@ -58,13 +60,18 @@ fn draw_case(text: &mut String, case: &Case) {
     if let Some(line) = case.line {
         text.push_str(&format!(" line=\"{line}\""));
     }
-    match &case.failure {
-        None => text.push_str("/>\n"),
-        Some((sentence, detail)) => text.push_str(&format!(
+    // In text, unlike in an attribute, a line break is one.
+    let lines = |text: &str| escaped(text).replace("&#10;", "\n");
+    match (&case.failure, &case.output) {
+        (None, None) => text.push_str("/>\n"),
+        (None, Some(output)) => text.push_str(&format!(
+            ">\n      <system-out>{}</system-out>\n    </testcase>\n",
+            lines(output)
+        )),
+        (Some((sentence, detail)), _) => text.push_str(&format!(
             ">\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n",
             escaped(sentence),
-            // In text, unlike in an attribute, a line break is one.
-            escaped(detail).replace("&#10;", "\n")
+            lines(detail)
         )),
     }
 }
@@ -102,6 +109,7 @@ mod tests {
             file: Some("p.remit".to_owned()),
             line: Some(3),
             failure: failure.map(|text| (text.to_owned(), format!("{text}\n\u{1b}[31m"))),
+            output: None,
         };
         insta::assert_snapshot!(draw(&[Suite {
             name: "p.remit".to_owned(),

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use policy_lang::diagnostic::{Applicability, Code};
-use policy_lang::policy::{Origin, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, Origin, Policy, Rule, RuleId, Subject};
 use policy_lang::{Diagnostic, Span};
 
 use super::Context;
@@ -47,6 +47,30 @@ impl Standing {
             Self::Repeats(_) => Some(Code::RepeatedRule),
             Self::Dead(_) => Some(Code::DeadRule),
         }
+    }
+}
+
+/// How a rule stands among others with the same set: the strictest decides, and of several such the first. None: the
+/// others say nothing about it.
+///
+/// A rule of a group goes before those of the policy: who writes the policy can change only these.
+fn among_twins(
+    policy: &Policy,
+    rule: &Rule,
+    twins: impl Iterator<Item = (Effect, RuleId)> + Clone,
+) -> Option<Standing> {
+    let order = |id: RuleId| (policy.rule(id).is_none_or(|rule| rule.via.is_none()), id);
+    let (effect, id) = twins
+        .clone()
+        .max_by_key(|(effect, id)| (*effect, std::cmp::Reverse(order(*id))))?;
+    if effect > rule.effect {
+        Some(Standing::Dead(id))
+    } else if effect == rule.effect && order(id) < order(rule.id) {
+        Some(Standing::Repeats(id))
+    } else {
+        // Without it, a laxer one would decide.
+        let kept_down = twins.into_iter().any(|(effect, _)| effect < rule.effect);
+        kept_down.then_some(Standing::Alive)
     }
 }
 

@@ -137,6 +137,16 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// The first statement of the policy's own file that begins with a word.
+    pub(crate) fn word(&self, word: &str) -> Option<Place> {
+        let file = FileId::default();
+        let source = self.file(file)?;
+        let mut tokens = tokens(&source.text, 0);
+        let found = tokens.find(|token| token.kind == Kind::Word && token.text == word)?;
+        let span = Statement::at(file, source, found.span.start)?.head;
+        Some(Place { file, span })
+    }
+
     /// The name in a `use` statement of the policy's own file.
     pub(crate) fn import(&self, group: &str) -> Option<Place> {
         let file = FileId::default();
@@ -193,7 +203,8 @@ impl Statement {
         };
         let is_broker = first.text == "broker";
         let mut in_head = true;
-        let mut complete = false;
+        // An item of a list is one by itself.
+        let mut complete = !STATEMENTS.contains(&first.text);
         for token in tokens {
             let suffix = matches!(token.text, "because" | "label" | "if" | "permit");
             match token.kind {

@@ -230,7 +230,10 @@ fn unlocks(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                     unlock.name
                 ),
             )
-            .label(format!("because \"{}\"", unlock.because.escape_debug()))
+            .label(format!(
+                "because \"{}\"",
+                unlock.because.replace(char::is_control, " ")
+            ))
             .help("keep it only while the reason holds, and allow as little of it as the task needs")
         });
         if let Some(reason) = reason {

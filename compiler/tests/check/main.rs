@@ -134,7 +134,7 @@ fn a_suggestion_silences_the_finding_it_is_made_for() {
     let mut taken = 0;
     for fixture in fixtures() {
         let count = |found: &[Diagnostic], like: &Diagnostic| {
-            let same = |other: &&Diagnostic| other.code == like.code && other.message == like.message;
+            let same = |other: &&Diagnostic| other.code == like.code;
             found.iter().filter(same).count()
         };
         for found in &fixture.found {
@@ -167,7 +167,7 @@ fn every_code_of_a_lint_has_a_fixture() {
     };
     let lint = |code: &&Code| (code.as_str() >= "R0610") && code.as_str() < "R07";
     // What a kernel lacks is found by the command, which knows about kernels.
-    let elsewhere = ["R0670", "R0614", "R0632", "R0635", "R0640", "R0644", "R0652"];
+    let elsewhere = ["R0670"];
     let missing: Vec<&str> = Code::ALL
         .iter()
         .filter(lint)

@@ -118,6 +118,7 @@ impl Report {
                     let detail = uncovered.map(|rule| format!("{}\n", rule.line())).collect();
                     (format!("{percent}% do"), detail)
                 }),
+                output: None,
             });
         }
         Suite {
@@ -194,6 +195,7 @@ impl LineReport {
                 let detail = format!("{}: but {found}\n{}", self.place(), self.detail().join("\n"));
                 (found.clone(), detail)
             }),
+            output: None,
         }
     }
 }

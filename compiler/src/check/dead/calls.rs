@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use policy_lang::policy::{Effect, LayerId, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, LayerId, Policy, Rule, RuleId, Subject};
 use policy_lang::syscall::SyscallSet;
 
-use super::{Part, Standing};
+use super::{Part, Standing, among_twins};
 use crate::check::Context;
 
 /// How many sets a call is compared with. Beyond that it counts as alive.
@@ -55,7 +55,7 @@ pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
             parts.push(Part {
                 rule: rule.id,
                 string,
-                standing: index.standing(rule, set),
+                standing: index.standing(context.policy, rule, set),
             });
         }
     }
@@ -70,7 +70,7 @@ fn single(set: &SyscallSet) -> Option<&str> {
 }
 
 impl Index<'_> {
-    fn standing(&self, rule: &Rule, set: &SyscallSet) -> Standing {
+    fn standing(&self, policy: &Policy, rule: &Rule, set: &SyscallSet) -> Standing {
         let singles = single(set).and_then(|name| self.calls.get(name));
         let near: Vec<&Shared<'_>> = self.groups.iter().chain(singles.into_iter().flatten()).collect();
         if self.groups.len() > SETS_MAX || singles.is_some_and(|singles| singles.len() > SETS_MAX) {
@@ -96,14 +96,8 @@ impl Index<'_> {
         {
             return Standing::Dead(*by);
         }
-        match twins
-            .iter()
-            .max_by_key(|(effect, id)| (*effect, std::cmp::Reverse(*id)))
-        {
-            Some((effect, id)) if *effect > rule.effect => return Standing::Dead(*id),
-            Some((effect, id)) if *effect == rule.effect && *id < rule.id => return Standing::Repeats(*id),
-            Some(_) => return Standing::Alive,
-            None => {}
+        if let Some(standing) = among_twins(policy, rule, twins.iter().copied()) {
+            return standing;
         }
         let same = above.iter().all(|(effect, _)| *effect == rule.effect);
         match above.first() {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use artifact::filesystem::path;
 use policy_lang::pattern::PathPattern;
-use policy_lang::policy::{Effect, FileAccess, LayerId, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, FileAccess, LayerId, Policy, Rule, RuleId, Subject};
 
-use super::{Part, Standing};
+use super::{Part, Standing, among_twins};
 use crate::check::Context;
 use crate::check::context::fixed_prefix;
 
@@ -53,7 +53,7 @@ pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
                 parts.push(Part {
                     rule: rule.id,
                     string,
-                    standing: index.standing(rule, *access, pattern),
+                    standing: index.standing(context.policy, rule, *access, pattern),
                 });
             }
         }
@@ -97,7 +97,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    fn standing(&self, rule: &Rule, access: FileAccess, pattern: &PathPattern) -> Standing {
+    fn standing(&self, policy: &Policy, rule: &Rule, access: FileAccess, pattern: &PathPattern) -> Standing {
         let anchor = fixed_prefix(pattern);
         let Some(globs) = self.globs_above(rule, access, pattern, &anchor) else {
             return Standing::Alive;
@@ -119,17 +119,12 @@ impl<'a> Index<'a> {
                 .map(|seen| (seen.id, seen.effect, seen.special))
                 .collect(),
         };
-        let twin = equal.iter().filter(|(id, _, special)| *id != rule.id && !special);
-        let strictest = twin
-            .clone()
-            .max_by_key(|(id, effect, _)| (*effect, std::cmp::Reverse(*id)));
-        match strictest {
-            Some((id, effect, _)) if *effect > rule.effect => return Standing::Dead(*id),
-            Some((id, effect, _)) if *effect == rule.effect && *id < rule.id => {
-                return Standing::Repeats(*id);
-            }
-            Some(_) => return Standing::Alive,
-            None => {}
+        let twins = equal
+            .iter()
+            .filter(|(id, _, special)| *id != rule.id && !special)
+            .map(|(id, effect, _)| (*effect, *id));
+        if let Some(standing) = among_twins(policy, rule, twins) {
+            return standing;
         }
         if equal.iter().any(|(_, _, special)| *special) {
             return Standing::Alive;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use policy_lang::pattern::variable;
-use policy_lang::policy::{Effect, LayerId, Rule, RuleId, Subject};
+use policy_lang::policy::{Effect, LayerId, Policy, Rule, RuleId, Subject};
 
-use super::{Part, Standing};
+use super::{Part, Standing, among_twins};
 use crate::check::Context;
 
 /// How many patterns a name is compared with. Beyond that it counts as alive.
@@ -35,7 +35,7 @@ pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
             let standing = if patterns.len() > PATTERNS_MAX {
                 Standing::Alive
             } else {
-                standing(rule, name, &by_name, &patterns)
+                standing(context.policy, rule, name, &by_name, &patterns)
             };
             parts.push(Part {
                 rule: rule.id,
@@ -48,6 +48,7 @@ pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
 }
 
 fn standing(
+    policy: &Policy,
     rule: &Rule,
     name: &str,
     by_name: &HashMap<&str, Vec<(Effect, RuleId)>>,
@@ -71,11 +72,8 @@ fn standing(
     {
         return Standing::Dead(*by);
     }
-    match twins.max_by_key(|(effect, id)| (*effect, std::cmp::Reverse(*id))) {
-        Some((effect, id)) if *effect > rule.effect => return Standing::Dead(*id),
-        Some((effect, id)) if *effect == rule.effect && *id < rule.id => return Standing::Repeats(*id),
-        Some(_) => return Standing::Alive,
-        None => {}
+    if let Some(standing) = among_twins(policy, rule, twins.copied()) {
+        return standing;
     }
     let same = above.iter().all(|(effect, _)| *effect == rule.effect);
     match above.first() {

@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
 use policy_lang::pattern::HostPattern;
-use policy_lang::policy::{Effect, Endpoint, LayerId, Protocol, Rule, RuleId, Subject, Verb};
+use policy_lang::policy::{Effect, Endpoint, LayerId, Policy, Protocol, Rule, RuleId, Subject, Verb};
 
 use super::cover::Cover;
-use super::{Part, Standing};
+use super::{Part, Standing, among_twins};
 use crate::check::Context;
 use crate::check::written;
 
@@ -31,7 +31,8 @@ struct There {
     equal: HashMap<(u16, u16), Vec<(Effect, RuleId)>>,
 }
 
-struct Index {
+struct Index<'a> {
+    policy: &'a Policy,
     places: HashMap<(Kind, Place), There>,
     /// Lengths of prefixes that occur, longest first.
     lengths: BTreeSet<std::cmp::Reverse<u8>>,
@@ -54,7 +55,11 @@ pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
         .into_iter()
         .map(|(key, there)| (key, There::new(&there)))
         .collect();
-    let index = Index { places, lengths };
+    let index = Index {
+        policy: context.policy,
+        places,
+        lengths,
+    };
     let mut parts = Vec::new();
     for rule in context.own() {
         let boxes = boxes(rule);
@@ -146,7 +151,7 @@ impl There {
     }
 }
 
-impl Index {
+impl Index<'_> {
     fn standing(&self, rule: &Rule, kind: Kind, place: &Place, first: u16, last: u16) -> Standing {
         let at = |place: &Place| self.places.get(&(kind, place.clone()));
         let above = self.above(place);
@@ -162,11 +167,8 @@ impl Index {
         }
         let twins = at(place).and_then(|there| there.equal.get(&(first, last)));
         let twins = twins.into_iter().flatten().filter(|(_, id)| *id != rule.id);
-        match twins.max_by_key(|(effect, id)| (*effect, std::cmp::Reverse(*id))) {
-            Some((effect, id)) if *effect > rule.effect => return Standing::Dead(*id),
-            Some((effect, id)) if *effect == rule.effect && *id < rule.id => return Standing::Repeats(*id),
-            Some(_) => return Standing::Alive,
-            None => {}
+        if let Some(standing) = among_twins(self.policy, rule, twins.copied()) {
+            return standing;
         }
         // A refusal may keep grants away that lie across it; those are not looked for.
         if !matches!(rule.effect, Effect::Allow | Effect::Forbid) {

@@ -1,4 +1,4 @@
-//! Which files are meant, and how one is replaced.
+//! Which policy files are meant, and how one is replaced.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -10,14 +10,26 @@ use anyhow::{Context as _, bail};
 /// Folders within folders. Beyond it something is wrong, and it is said.
 const MAX_DEPTH: usize = 64;
 
+/// What becomes of a symbolic link that was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// Files are only read.
+    Followed,
+    /// Files are written, and a link would be replaced.
+    Refused,
+}
+
 /// The files that were named, and every `*.remit` beneath the folders that were. In order, each once.
-pub(super) fn policies(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn policies(named: &[PathBuf], links: Links) -> anyhow::Result<Vec<PathBuf>> {
     let here = [PathBuf::from(".")];
     let named = if named.is_empty() { &here } else { named };
     let mut found = Vec::new();
     for path in named {
-        let metadata =
-            fs::symlink_metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let unread = || format!("cannot read `{}`", path.display());
+        let mut metadata = fs::symlink_metadata(path).with_context(unread)?;
+        if metadata.is_symlink() && links == Links::Followed {
+            metadata = fs::metadata(path).with_context(unread)?;
+        }
         if metadata.is_symlink() {
             bail!(
                 "`{}` is a symbolic link; name the file that it leads to, since that is what would be written",
@@ -72,9 +84,7 @@ pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new()
-        .prefix(".remit-fmt.")
-        .tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".remit.").tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     keep_owner_and_mode(file.as_file(), &before)?;
     file.as_file().sync_all()?;
