@@ -52,6 +52,8 @@ struct OtherPlace<'a> {
 struct Replacement<'a> {
     place: Place,
     replacement: &'a str,
+    /// `safe`: `remit check --fix` takes it. `review`: a person should look.
+    applicability: policy_lang::diagnostic::Applicability,
 }
 
 impl<'a> Finding<'a> {
@@ -82,6 +84,7 @@ impl<'a> Finding<'a> {
             suggestion: diagnostic.suggestion.as_ref().map(|suggestion| Replacement {
                 place: Place::new(source, suggestion.span),
                 replacement: &suggestion.replacement,
+                applicability: suggestion.applicability,
             }),
         }
     }

@@ -139,4 +139,48 @@ mod tests {
         let elsewhere = proposal(0, 1, "").in_file(FileId(1));
         assert!(safe(&[elsewhere]).is_empty());
     }
+
+    /// The rules of a text as they would be read, with a proposal to add a line.
+    fn reading(source: &SourceFile) -> Reading {
+        let text = format!("policy \"p\" {{ filesystem {{ {} }} }}", source.text);
+        let inputs = policy_lang::Inputs {
+            parameters: std::collections::BTreeMap::new(),
+            home: "/home/x".to_owned(),
+            working_directory: "/".to_owned(),
+            paths: &policy_lang::resolve::AsWritten,
+            files: &policy_lang::loader::NoFiles,
+        };
+        let resolved = policy_lang::check(&SourceFile::new("p", text), &inputs);
+        Reading {
+            policy: resolved.policy,
+            found: Vec::new(),
+        }
+    }
+
+    fn fixed(text: &str, by: &str) -> Fixed {
+        let source = SourceFile::new("p", text);
+        let proposed = |source: &SourceFile| {
+            let mut reading = reading(source);
+            if source.text == text {
+                reading.found.push(proposal(0, text.len(), by));
+            }
+            Ok(reading)
+        };
+        fix(&source, proposed).unwrap()
+    }
+
+    #[test]
+    fn what_would_allow_more_is_not_written() {
+        let wider = fixed("allow read \"/a/b\"", "allow read \"/a\"");
+        assert_eq!((wider.text.as_str(), wider.taken), ("allow read \"/a/b\"", 0));
+        assert!(wider.refused.unwrap().contains("allow more"));
+        let broken = fixed("allow read \"/a\"", "alow");
+        assert_eq!((broken.taken, broken.refused.is_some()), (0, true));
+        let narrower = fixed("allow read \"/a\"", "allow read \"/a/b\"");
+        assert_eq!(
+            (narrower.text.as_str(), narrower.taken),
+            ("allow read \"/a/b\"", 1)
+        );
+        assert!(narrower.refused.is_none());
+    }
 }

@@ -8,10 +8,10 @@ use artifact::Artifact;
 use compiler::check::Options;
 use enforcer::admission::{Status, assess, obstacles};
 use enforcer::capabilities::{Capabilities, Capability, Presence};
-use policy_lang::source::{FileId, Span};
 use policy_lang::Diagnostic;
 use policy_lang::diagnostic::Code;
 use policy_lang::policy::{Policy, RuleId};
+use policy_lang::source::{FileId, Span};
 
 use crate::arguments::Kernel;
 

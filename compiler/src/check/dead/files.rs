@@ -9,6 +9,7 @@ use policy_lang::policy::{Effect, FileAccess, LayerId, Policy, Rule, RuleId, Sub
 use super::{Part, Standing, among_twins};
 use crate::check::Context;
 use crate::check::context::fixed_prefix;
+use crate::check::place::{Kind, tokens};
 
 /// How many globs a part is compared with. Beyond that it counts as alive.
 const GLOBS_MAX: usize = 64;
@@ -49,16 +50,34 @@ pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
             continue;
         };
         for (string, pattern) in targets.iter().enumerate() {
+            let mut written = None;
             for access in accesses {
+                let mut standing = index.standing(context.policy, rule, *access, pattern);
+                if standing != Standing::Alive
+                    && *written.get_or_insert_with(|| is_link(rule, string, pattern))
+                {
+                    standing = Standing::Alive;
+                }
                 parts.push(Part {
                     rule: rule.id,
                     string,
-                    standing: index.standing(context.policy, rule, *access, pattern),
+                    standing,
                 });
             }
         }
     }
     parts
+}
+
+/// Whether the target was written as another path, which leads to this one through a symbolic link. On another host it
+/// may not, so that nothing is said about it.
+fn is_link(rule: &Rule, string: usize, pattern: &PathPattern) -> bool {
+    let strings = tokens(&rule.text, 0).filter(|token| token.kind == Kind::Text);
+    let written = strings.map(|token| token.text.trim_matches('"')).nth(string);
+    match (written, pattern) {
+        (Some(written), PathPattern::Literal(path)) => written.starts_with('/') && written != path,
+        _ => false,
+    }
 }
 
 impl<'a> Index<'a> {
