@@ -22,7 +22,7 @@ Exits 0 when no policy has an error, 1 when one has; warnings and notes are erro
 Examples:
   $ remit check build.remit
   $ remit check .
-  $ remit check build.remit --deny warnings --allow R0654
+  $ remit check build.remit --deny R0626,R0641 --allow notes
   $ remit check build.remit --param workspace=/srv/checkout --format sarif
   $ remit check build.remit --target linux-6.1,linux-6.12
   $ remit check --fix build.remit
