@@ -43,7 +43,7 @@ pub(crate) struct Analysis {
     pub(crate) policy: Option<Policy>,
     /// The directory that `include` and `within` count from.
     pub(crate) root: Option<PathBuf>,
-    /// What the policy becomes: made when somebody asks.
+    /// What the policy becomes; for a file of groups it is made when somebody asks.
     plan: OnceCell<Option<Plan>>,
 }
 
@@ -96,9 +96,13 @@ impl Analysis {
             caller_is_root: false,
         };
         self.diagnostics.extend(compiler::check::check(policy, &options));
-        if let Err(errors) = compiler::lower(policy) {
-            let refused = errors.iter().map(|error| refused::diagnostic(error, &self.files));
-            self.diagnostics.extend(refused);
+        match compiler::lower(policy) {
+            Ok(plan) => self.plan = OnceCell::from(Some(plan)),
+            Err(errors) => {
+                let refused = errors.iter().map(|error| refused::diagnostic(error, &self.files));
+                self.diagnostics.extend(refused);
+                self.plan = OnceCell::from(None);
+            }
         }
         self.diagnostics
             .sort_by_key(|found| (found.file, found.span, found.code));

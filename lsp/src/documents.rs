@@ -80,3 +80,70 @@ impl Documents {
         self.open.values()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lsp_types::{Position, Range};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const URI: &str = "untitled:1";
+
+    /// Where a character stands, counted the slow way.
+    fn position(text: &[char], index: usize, encoding: Encoding) -> Position {
+        let (mut line, mut column) = (0, 0);
+        for next in text.get(..index).unwrap_or_default() {
+            if *next == '\n' {
+                (line, column) = (line + 1, 0);
+            } else {
+                column += match encoding {
+                    Encoding::Utf8 => next.len_utf8(),
+                    Encoding::Utf16 => next.len_utf16(),
+                    Encoding::Utf32 => 1,
+                };
+            }
+        }
+        Position::new(line, u32::try_from(column).unwrap())
+    }
+
+    fn text() -> impl Strategy<Value = Vec<char>> {
+        let characters = prop::sample::select(vec!['a', '"', '\n', '\u{e9}', '\u{8a9e}', '\u{1f512}', ' ']);
+        prop::collection::vec(characters, 0..24)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_buffer_is_what_its_changes_make_of_it(
+            begin in text(),
+            edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), text()), 0..8),
+            encoding in prop::sample::select(vec![Encoding::Utf8, Encoding::Utf16, Encoding::Utf32]),
+        ) {
+            let uri: Uri = URI.parse().unwrap();
+            let mut documents = Documents::default();
+            documents.open(uri.clone(), 1, begin.iter().collect(), encoding);
+            let mut model = begin;
+            for (one, other, replacement) in edits {
+                let (one, other) = (one.index(model.len() + 1), other.index(model.len() + 1));
+                let (start, end) = (one.min(other), one.max(other));
+                let range = Range::new(position(&model, start, encoding), position(&model, end, encoding));
+                let change = TextDocumentContentChangeEvent {
+                    range: Some(range),
+                    range_length: None,
+                    text: replacement.iter().collect(),
+                };
+                prop_assert!(documents.change(&uri, 2, vec![change], encoding));
+                model.splice(start..end, replacement);
+                prop_assert_eq!(&documents.get(&uri).unwrap().text, &model.iter().collect::<String>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_of_a_buffer_that_is_not_open_is_passed_over() {
+        let uri: Uri = URI.parse().unwrap();
+        assert!(!Documents::default().change(&uri, 1, Vec::new(), Encoding::Utf16));
+    }
+}

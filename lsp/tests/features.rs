@@ -653,3 +653,26 @@ fn every_place_of_a_text_can_be_asked_about() {
     }
     client.end();
 }
+
+/// What a person waits for after a key: the answer that needs everything.
+#[test]
+fn a_policy_of_a_thousand_rules_is_answered_while_it_is_typed() {
+    let rules: String = (0..1000)
+        .map(|index| format!("        allow read \"/srv/{index}\"\n"))
+        .collect();
+    let text = format!("policy \"p\" {{\n    filesystem {{\n{rules}    }}\n}}\n");
+    let mut client = Client::new();
+    client.open(URI, &text);
+    client.findings(URI);
+    let mut slowest = std::time::Duration::ZERO;
+    for version in 2..7 {
+        client.replace(URI, version, &format!("{text}// {version}\n"));
+        let begun = std::time::Instant::now();
+        client.at("hover", URI, (2, 10));
+        slowest = slowest.max(begun.elapsed());
+    }
+    println!("slowest answer after a change: {slowest:?}");
+    // A debug build on a busy machine; a release build needs a small part of it.
+    assert!(slowest.as_secs() < 5, "{slowest:?}");
+    client.end();
+}

@@ -29,7 +29,9 @@ const STATEMENTS: &[(&str, &[&str])] = &[
         "credentials {",
         &[
             "pass \"PATH\" , \"LANG\"",
+            "deny pass \"AWS_*\"",
             "set \"CI\" = \"// no comment\"",
+            "broker \"U\" for \"h:443\" as header \"X\" from file \"/run/u\" because \"r\"",
             "broker \"T\" for \"h:443\" as bearer from env \"T\" ttl 15m",
         ],
     ),
@@ -42,7 +44,15 @@ const STATEMENTS: &[(&str, &[&str])] = &[
             "limit memory 4GiB , cpu 200% , wall ${d}",
         ],
     ),
-    ("workspace {", &["from \"${w}\"", "mode in-place", "keep review"]),
+    (
+        "workspace {",
+        &[
+            "from \"${w}\"",
+            "mode in-place",
+            "keep review",
+            "keep \"*.md\" , \"docs/**\"",
+        ],
+    ),
     ("audit {", &["record denied , exec"]),
 ];
 
@@ -53,6 +63,15 @@ const HEADERS: &[&str] = &[
     "param w : path = \".\"",
     "param m : string of \"a\" , \"b\" = \"a\"",
     "require landlock >= 3 , cgroup-bpf",
+    "unlock io-uring , bpf because \"measured\"",
+];
+
+/// What stands beside the policy.
+const TOP: &[&str] = &[
+    "include \"org/a.remit\"",
+    "group org::a { summary \"s\" use std::git }",
+    "group b { filesystem { allow read \"/a\" } }",
+    "group c { }",
 ];
 
 const EXPECTATIONS: &[&str] = &[
@@ -105,10 +124,10 @@ fn block() -> impl Strategy<Value = String> {
 pub(crate) fn policy() -> impl Strategy<Value = Pieces> {
     let body = prop::collection::vec(prop_oneof![some(HEADERS), block()], 0..5);
     let tests = prop::collection::vec(some(EXPECTATIONS), 0..3);
-    let text = (body, tests).prop_map(|(body, tests)| {
+    let text = (some(TOP), body, tests).prop_map(|(top, body, tests)| {
         let tests = tests.iter().map(|lines| format!(" test \"t\" {{ {lines} }}"));
         format!(
-            "policy \"p\" {{ {} }}{}",
+            "{top} policy \"p\" {{ {} }}{}",
             body.join(" "),
             tests.collect::<String>()
         )
