@@ -3,6 +3,7 @@
 mod check;
 mod examples;
 mod fmt;
+mod start;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ pub(crate) use check::{Check, CheckFormat, Group, Kernel};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub(crate) use fmt::Fmt;
+pub(crate) use start::parse;
 
 /// Contains an agent's run to what a reviewed policy grants.
 #[derive(Debug, Parser)]

@@ -11,13 +11,13 @@ mod render;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 
 fn main() -> ExitCode {
     if enforcer::launch::requested() {
         return enforcer::launch::main();
     }
-    match arguments::Cli::try_parse() {
+    match arguments::parse() {
         Ok(cli) => command::dispatch(cli),
         Err(error) => {
             // Help and version are not failures. A reader that went away is no reason to complain.

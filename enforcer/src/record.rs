@@ -28,7 +28,8 @@ impl RunRecord {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::open(&directory, flags, Mode::from_raw_mode(0o600))?);
         rustix::fs::flock(file.as_fd(), FlockOperation::NonBlockingLockExclusive)?;
-        writeln!(file, "supervisor {}", std::process::id())?;
+        // In one call: a formatted write makes one for each part.
+        file.write_all(format!("supervisor {}\n", std::process::id()).as_bytes())?;
         let path = directory.join(run);
         let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::linkat(CWD, unnamed, CWD, &path, AtFlags::SYMLINK_FOLLOW)?;

@@ -150,7 +150,8 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
     let finished = parts.finish();
     let receipt = closing.finish(exit_code, &reason);
     if last {
-        std::mem::forget((programs, cgroup, runtime, dynamic));
+        // Signals stay blocked: one that was meant for the command, and came while it ended, is not this process's end.
+        std::mem::forget((programs, cgroup, runtime, dynamic, signals));
     }
     finished?;
     let receipt = receipt?;

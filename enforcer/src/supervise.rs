@@ -168,7 +168,9 @@ pub(crate) async fn supervise(live: Live, observer: &mut Observer) -> Result<End
             }
         }
     }
-    // The launcher's end of the pipe closes when process 1 ends; its status follows at once.
+    // The launcher's end of the pipe closes when process 1 ends; its status follows when its namespaces are taken down.
+    // Most of what it did is on record already.
+    observer.pump()?;
     let code = loop {
         tokio::select! {
             biased;

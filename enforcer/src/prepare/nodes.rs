@@ -10,7 +10,7 @@ use artifact::Artifact;
 use artifact::filesystem::glob::{Glob, States};
 use artifact::filesystem::{FileAccess, Node, NodeKind, PRIVATE, PathPattern, PathRule, path};
 use artifact::rule::{Effect, Origin, RuleId, RuleRecord};
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
 
 /// Directory entries that the globs of one policy may make a start look at.
 const MAX_ENTRIES: u64 = 1_000_000;
@@ -63,6 +63,7 @@ pub(super) fn collect(artifact: &Artifact) -> Result<Found, PathProblem> {
     let mut nodes: BTreeMap<String, NodeKind> = BTreeMap::new();
     let mut degraded = Vec::new();
     let mut absent: BTreeSet<&str> = BTreeSet::new();
+    let mut directories = Directories::default();
     for rule in &artifact.filesystem.rules {
         let PathPattern::Literal(literal) = &rule.pattern else {
             continue;
@@ -71,7 +72,7 @@ pub(super) fn collect(artifact: &Artifact) -> Result<Found, PathProblem> {
             continue;
         }
         if !absent.contains(literal.as_str()) {
-            match kind_of(literal) {
+            match directories.kind_of(literal) {
                 Ok(Some(kind)) => {
                     nodes.insert(literal.clone(), kind);
                     continue;
@@ -159,8 +160,47 @@ fn kind_of(literal: &str) -> io::Result<Option<NodeKind>> {
         Ok(object) => Ok(Some(kind(FileType::from_raw_mode(
             rustix::fs::fstat(&object)?.st_mode,
         )))),
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => unless_absent(error),
+    }
+}
+
+/// Directories that literals have in common, opened once, none of whose components is a symbolic link.
+#[derive(Default)]
+struct Directories<'a>(BTreeMap<&'a str, OwnedFd>);
+
+impl<'a> Directories<'a> {
+    /// As many descriptors as are kept open.
+    const MAX: usize = 64;
+
+    /// The same as [`kind_of`].
+    fn kind_of(&mut self, literal: &'a str) -> io::Result<Option<NodeKind>> {
+        let Some((directory, name)) = literal.rsplit_once('/').filter(|(_, name)| !name.is_empty()) else {
+            return kind_of(literal);
+        };
+        let directory = if directory.is_empty() { "/" } else { directory };
+        if !self.0.contains_key(directory) {
+            if self.0.len() >= Self::MAX {
+                return kind_of(literal);
+            }
+            match open_exactly(directory, OFlags::PATH) {
+                Ok(opened) => self.0.insert(directory, opened),
+                Err(error) => return unless_absent(error),
+            };
+        }
+        let Some(opened) = self.0.get(directory) else {
+            return kind_of(literal);
+        };
+        match rustix::fs::statat(opened, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => Ok(Some(kind(FileType::from_raw_mode(found.st_mode)))),
+            Err(error) => unless_absent(error.into()),
+        }
+    }
+}
+
+fn unless_absent(error: io::Error) -> io::Result<Option<NodeKind>> {
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENOTDIR) => Ok(None),
+        _ => Err(error),
     }
 }
 

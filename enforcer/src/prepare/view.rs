@@ -1,6 +1,6 @@
 //! From the tree of regions to mounts: what is shown from where, under which attributes, with whose ownership.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 
 use artifact::filesystem::{Node, NodeKind, Private, Region, RegionTree, Rights, View, path};
@@ -165,10 +165,12 @@ fn mapped_owner(path: &str, rights: Rights, ids: Ids, within: bool) -> Option<(u
 /// the way through.
 fn with_passages(regions: Vec<Region>, tree: &RegionTree) -> Vec<Region> {
     let mut closed: BTreeSet<&str> = BTreeSet::new();
+    // Most rules have their directories in common.
+    let mut searchable: BTreeMap<&str, bool> = BTreeMap::new();
     for rule in &tree.landlock {
         let outermost = path::ancestors(&rule.path)
             .skip(1)
-            .filter(|above| !may_search(above))
+            .filter(|above| !*searchable.entry(above).or_insert_with(|| may_search(above)))
             .last();
         closed.extend(outermost.filter(|above| is_bare(tree, above)));
     }
