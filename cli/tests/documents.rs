@@ -99,19 +99,15 @@ fn every_link_to_a_file_leads_to_one() {
 
 #[test]
 fn every_command_in_a_console_block_that_is_ours_is_one_we_have() {
-    let commands = [
-        "check",
-        "fmt",
-        "lsp",
-        "compile",
-        "explain",
-        "run",
-        "doctor",
-        "recover",
-        "unload",
-        "events",
-        "completions",
-    ];
+    let help = remit::output(remit::remit().arg("--help")).expect_code(0).stdout;
+    let commands: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.contains(&"run"), "{help}");
     for document in documents() {
         let text = fs::read_to_string(&document).expect("a document");
         for (_, block) in blocks(&text).iter().filter(|(language, _)| language == "console") {
