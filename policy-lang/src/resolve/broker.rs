@@ -4,12 +4,16 @@
 
 use super::Resolver;
 use super::endpoint::Target;
+use super::layer::Facts;
 use super::quantity::Measure;
 use super::rules::Said;
 use crate::ast::{Broker as Statement, BrokerScheme, BrokerSource, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::HostPattern;
-use crate::policy::{Broker, Destination, Effect, Scheme, SecretSource, Subject};
+use crate::policy::{
+    Broker, Destination, Effect, FileAccess, LayerId, Policy, Rule, Scheme, SecretSource, Subject,
+};
+use crate::reference::{Access, decide_in};
 
 /// Headers that say how the message is carried; a credential in one would change what the request is.
 const CARRYING: &[&str] = &[
@@ -145,6 +149,67 @@ impl Resolver<'_> {
             self.shown_endpoint(&statement.destination),
         )
     }
+
+    /// What the layers broker, before the policy is joined.
+    pub(super) fn brokered(&self) -> Vec<(LayerId, Broker)> {
+        let brokered = |rule: &Rule| match &rule.subject {
+            Subject::Broker(broker) => Some((rule.layer?, broker.clone())),
+            _ => None,
+        };
+        self.rules.iter().filter_map(brokered).collect()
+    }
+
+    /// A credential is used only where every ceiling brokers the same, or hands its source to the run anyway.
+    pub(super) fn brokers_within(
+        &mut self,
+        policy: &Policy,
+        inner: &Facts,
+        ceilings: &[Facts],
+        brokered: &[(LayerId, Broker)],
+    ) {
+        for (_, own) in brokered.iter().filter(|(layer, _)| *layer == LayerId::INNERMOST) {
+            let access = match &own.source {
+                SecretSource::Env(name) => Access::Environment { name: name.clone() },
+                SecretSource::File(path) => Access::File {
+                    access: FileAccess::Read,
+                    path: path.clone(),
+                },
+            };
+            for ceiling in ceilings {
+                let same = brokered
+                    .iter()
+                    .any(|(layer, other)| *layer == ceiling.id && covers(other, own));
+                let given = || decide_in(ceiling.id, policy, &access).effect == Effect::Allow;
+                let Some(at) = inner.said.brokers.get(&own.name).filter(|_| !same && !given()) else {
+                    continue;
+                };
+                self.report_in(
+                    at.file,
+                    Diagnostic::error(
+                        Code::BeyondCeiling,
+                        at.span,
+                        format!("a ceiling does not broker `{}`", own.name),
+                    )
+                    .label("refused by a ceiling")
+                    .also_in(ceiling.named.file, ceiling.named.span, "this ceiling")
+                    .help("have the ceiling broker the same credential for the same destination, for at least as long"),
+                );
+            }
+        }
+    }
+}
+
+/// Whether a ceiling's credential permits a policy's: the same one for the same host, for no longer.
+fn covers(ceiling: &Broker, own: &Broker) -> bool {
+    let as_long = match (ceiling.ttl_seconds, own.ttl_seconds) {
+        (None, _) => true,
+        (Some(most), Some(ttl)) => ttl <= most,
+        (Some(_), None) => false,
+    };
+    as_long
+        && ceiling.destination == own.destination
+        && ceiling.scheme == own.scheme
+        && ceiling.source == own.source
 }
 
 fn address_bits(endpoint: &crate::policy::Endpoint) -> usize {

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use super::layer::Facts;
 use super::{Place, Resolver};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::policy::{Identity, Layer, Policy, Record, Requirement, Rule, RuleId, Test, Unlock};
+use crate::policy::{
+    Identity, Layer, LayerId, Policy, Record, Requirement, Rule, RuleId, Subject, Test, Unlock,
+};
 
 impl Resolver<'_> {
     /// The policy, of everything that was gathered. Innermost layer first.
@@ -34,8 +36,9 @@ impl Resolver<'_> {
                     .map(|source| source.name.clone())?,
             });
         }
+        let brokered = self.brokered();
         let (identity, rules) = self.renumbered(&unlocks, inner);
-        Some(Policy {
+        let policy = Policy {
             name,
             summary: inner.header.summary.clone(),
             parameters: inner
@@ -51,10 +54,13 @@ impl Resolver<'_> {
             record: record(&layers),
             workspace,
             tests,
-        })
+        };
+        self.brokers_within(&policy, inner, ceilings, &brokered);
+        Some(policy)
     }
 
-    /// Without the part of the floor that was opened. Rules keep their order, and get the ids of their new places.
+    /// Without the part of the floor that was opened, and without the credentials that ceilings broker: those are the
+    /// ceilings' runs'. Rules keep their order, and get the ids of their new places.
     fn renumbered(&mut self, unlocks: &[Unlock], inner: &Facts) -> ((Identity, RuleId), Vec<Rule>) {
         let opened: Vec<String> = unlocks
             .iter()
@@ -65,8 +71,9 @@ impl Resolver<'_> {
             None => ((Identity::Dynamic, RuleId::DEFAULT), false),
         };
         let mut rules = std::mem::take(&mut self.rules);
-        rules.retain(|rule| {
-            rule.layer.is_some() || !rule.label.as_ref().is_some_and(|label| opened.contains(label))
+        rules.retain(|rule| match rule.layer {
+            None => !rule.label.as_ref().is_some_and(|label| opened.contains(label)),
+            Some(layer) => layer == LayerId::INNERMOST || !matches!(rule.subject, Subject::Broker(_)),
         });
         let before = identity.1;
         for (index, rule) in rules.iter_mut().enumerate() {

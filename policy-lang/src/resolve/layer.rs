@@ -8,11 +8,13 @@ use super::rules::Said;
 use super::unlock::Opened;
 use super::workspace::SaidWorkspace;
 use super::{Bound, Place, Resolver};
+use crate::policy::LayerId;
 
 use crate::source::FileId;
 
 /// What is to be joined with what the other layers say.
 pub(super) struct Facts {
+    pub(super) id: LayerId,
     pub(super) file: FileId,
     pub(super) name: Option<String>,
     /// The quoted name.
@@ -75,6 +77,7 @@ impl<'a> Resolver<'a> {
         self.file = layer.file;
         header.requirements.dedup();
         Some(Facts {
+            id: layer.id,
             file: layer.file,
             name,
             named,

@@ -33,6 +33,7 @@ impl PathResolver for Tree {
     }
 }
 
+#[allow(dead_code, reason = "not every test calls it")]
 pub(crate) fn check(source: &SourceFile) -> Resolved {
     check_with(source, &[])
 }
@@ -43,6 +44,7 @@ pub(crate) fn check_among(source: &SourceFile, files: &dyn Loader) -> Resolved {
     policy_lang::check(source, &inputs(BTreeMap::new(), files))
 }
 
+#[allow(dead_code, reason = "not every test calls it")]
 pub(crate) fn check_with(source: &SourceFile, parameters: &[(&str, &str)]) -> Resolved {
     let parameters: BTreeMap<String, String> = parameters
         .iter()
