@@ -397,6 +397,9 @@ pub(crate) struct Run {
     /// Append events as JSON lines to a file; `-` is stdout
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) events: Option<PathBuf>,
+    /// Start the run in this network namespace; `remit verify` makes one, so that no probe leaves the host
+    #[arg(long, hide = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) network_namespace: Option<PathBuf>,
     /// Do not write a line to stderr for each refusal
     #[arg(long, short)]
     pub(crate) quiet: bool,

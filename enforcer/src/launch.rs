@@ -16,6 +16,8 @@ mod spec;
 mod start;
 mod stdio;
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
@@ -24,6 +26,8 @@ pub(crate) use report::Report;
 pub use report::{Failure, Step};
 pub(crate) use spec::{LaunchSpec, Mount, Rlimit, Source};
 pub(crate) use start::{Child, Waiting};
+
+use rustix::thread::LinkNameSpaceType;
 
 use crate::sys;
 
@@ -85,6 +89,7 @@ fn prepare(told: Told, report: &OwnedFd) -> Result<u8, Failure> {
     spec.cgroups.iter().try_for_each(|path| join(path))?;
     // Only now the run's cgroup is this process's own, and so the root of the namespace.
     sys::process::unshare_cgroup().map_err(step(Step::Namespaces))?;
+    spec.network.as_deref().map_or(Ok(()), enter_network)?;
     let built = mounts::build(&spec, ready, masks)?;
     enter(&spec)?;
     let program = program::find(&spec)?;
@@ -145,6 +150,14 @@ fn open_channels() -> Option<(OwnedFd, OwnedFd, OwnedFd)> {
 fn join(cgroup: &str) -> Result<(), Failure> {
     std::fs::write(format!("{cgroup}/cgroup.procs"), "0")
         .map_err(|error| Failure::new(Step::Cgroups, cgroup, &error))
+}
+
+fn enter_network(namespace: &OsStr) -> Result<(), Failure> {
+    let entered = File::open(namespace).and_then(|file| {
+        let kind = Some(LinkNameSpaceType::Network);
+        Ok(rustix::thread::move_into_link_name_space(file.as_fd(), kind)?)
+    });
+    entered.map_err(|error| Failure::new(Step::Namespaces, namespace.to_string_lossy(), &error))
 }
 
 fn enter(spec: &LaunchSpec) -> Result<(), Failure> {

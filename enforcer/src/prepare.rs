@@ -107,6 +107,7 @@ pub(crate) fn spec(
     let artifact = admitted.artifact();
     LaunchSpec {
         cgroups: Vec::new(),
+        network: None,
         base_attributes: prepared.base_attributes,
         mounts: prepared.mounts.clone(),
         working_directory: caller.working_directory.clone().into_os_string(),

@@ -7,6 +7,7 @@ mod parts;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +54,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         command,
         caller,
         launcher,
+        network,
         sinks,
         head_start,
         last,
@@ -127,6 +129,7 @@ pub fn run(admitted: Admitted, options: RunOptions) -> Result<RunOutcome, RunErr
         .iter()
         .map(|path| path.to_string_lossy().into_owned())
         .collect();
+    spec.network = network.map(PathBuf::into_os_string);
     let wall = prepare::wall_limit(&artifact.process.limits).map(|limit| Duration::from_secs(limit.value));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()

@@ -52,6 +52,7 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     let sinks = sinks()?;
     let mut options = RunOptions::new(instance, arguments.command, caller);
     options.sinks = sinks;
+    options.network = arguments.network_namespace;
     options.head_start = head_start;
     options.last = true;
     let outcome = enforcer::run(admitted, options)?;

@@ -19,6 +19,8 @@ use crate::sys::signal::SignalSet;
 pub(crate) struct LaunchSpec {
     /// Version 1 cgroups to join.
     pub(crate) cgroups: Vec<String>,
+    /// A network namespace to enter.
+    pub(crate) network: Option<OsString>,
     /// Mount attributes for everything that no mount of its own is made for.
     pub(crate) base_attributes: u64,
     /// Mounts, enclosing ones first.

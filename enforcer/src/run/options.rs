@@ -59,6 +59,9 @@ pub struct RunOptions {
     pub caller: Caller,
     /// A program whose `main` calls [`crate::launch::main`] first; this one, when it does.
     pub launcher: PathBuf,
+    /// A network namespace, as a file, that the run is to have in place of the caller's. Audit records only reach the
+    /// first namespace, so the supervisor itself stays where it is.
+    pub network: Option<PathBuf>,
     /// Where events go.
     pub sinks: Sinks,
     /// Taken while the policy was still being read.
@@ -79,6 +82,7 @@ impl RunOptions {
             command,
             caller,
             launcher: PathBuf::from(Self::LAUNCHER),
+            network: None,
             sinks: Sinks::default(),
             head_start: None,
             last: false,
