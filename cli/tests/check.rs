@@ -291,3 +291,46 @@ fn an_older_kernel_is_refused_what_it_cannot_enforce() {
             .contains("1 error")
     );
 }
+
+#[test]
+fn a_test_that_fails_and_a_kernel_that_is_too_old_read_as_reviewed() {
+    let policy = "policy \"p\" {
+    filesystem {
+        allow read \"/usr\" label \"system\"
+    }
+    process {
+        limit memory 1GiB, processes 64, wall 10m
+    }
+    require landlock >= 4
+}
+
+test \"nothing of the system\" {
+    read \"/usr/bin/git\" is denied
+}
+";
+    let folder = folder(&[("p.remit", policy)]);
+    let outcome = check(folder.path(), &["p.remit", "--target", "linux-6.6"]).expect_code(1);
+    insta::assert_snapshot!("check_test_and_target", outcome.stdout);
+}
+
+#[test]
+fn conditions_that_no_filter_can_tell_apart_read_as_reviewed() {
+    let mut rules = String::new();
+    for number in 0..24_u32 {
+        let effect = if number % 2 == 0 { "allow" } else { "deny" };
+        let bit = 2 * number;
+        rules.push_str(&format!(
+            "        {effect} syscall \"mmap\" where addr & {} == {} and len & {} != {} because \"x\"\n",
+            5_u64 << bit,
+            4_u64 << bit,
+            5_u64 << bit,
+            1_u64 << bit
+        ));
+    }
+    let policy = format!(
+        "policy \"p\" {{\n    process {{\n{rules}        limit memory 1GiB, processes 64, wall 10m\n    }}\n}}\n"
+    );
+    let folder = folder(&[("p.remit", &policy)]);
+    let outcome = check(folder.path(), &["p.remit"]).expect_code(1);
+    insta::assert_snapshot!("check_not_lowered", outcome.stdout);
+}

@@ -48,10 +48,11 @@ fn judge(context: &Context<'_>, grant: &Grant<'_>) -> Option<Diagnostic> {
     {
         return Some(system_writable(place(), tree));
     }
-    ["/sys", "/dev"]
-        .iter()
-        .find(|tree| covers(context, grant, tree))
-        .map(|tree| kernel_tree(place(), grant, tree))
+    // Each run has a `/proc` of its own, which is there to be read.
+    let writes = grant.accesses.contains(&FileAccess::Write);
+    let trees = ["/sys", "/dev"].into_iter().chain(writes.then_some("/proc"));
+    let mut trees = trees.filter(|tree| covers(context, grant, tree));
+    trees.next().map(|tree| kernel_tree(place(), grant, tree))
 }
 
 /// Whether a grant speaks of a whole tree, and is not taken back there by another rule.
@@ -102,10 +103,19 @@ fn system_writable(place: Place, tree: &str) -> Diagnostic {
 
 fn kernel_tree(place: Place, grant: &Grant<'_>, tree: &str) -> Diagnostic {
     let words = grant.words();
-    let what = if tree == "/sys" {
-        "settings and devices of the machine"
-    } else {
-        "devices of the machine"
+    let (what, help) = match tree {
+        "/sys" => (
+            "settings and devices of the machine",
+            "grant what programs look at, as in `allow read \"/sys/devices/system/cpu\"`",
+        ),
+        "/proc" => (
+            "settings of the kernel are in it",
+            "grant `read`; what a program must write, as `/proc/self/oom_score_adj`, by name",
+        ),
+        _ => (
+            "devices of the machine",
+            "grant the devices that programs need, as in `allow read, write \"/dev/null\", \"/dev/tty\"`",
+        ),
     };
     place.found(|span| {
         Diagnostic::warning(
@@ -114,10 +124,6 @@ fn kernel_tree(place: Place, grant: &Grant<'_>, tree: &str) -> Diagnostic {
             format!("the run may {words} all of `{tree}`"),
         )
         .label(what)
-        .help(if tree == "/sys" {
-            "grant what programs look at, as in `allow read \"/sys/devices/system/cpu\"`"
-        } else {
-            "grant the devices that programs need, as in `allow read, write \"/dev/null\", \"/dev/tty\"`"
-        })
+        .help(help)
     })
 }

@@ -122,6 +122,11 @@ proptest! {
             caller_is_root: false,
         };
         for finding in check(&before, &options) {
+            let spans = finding.secondary.iter().map(|label| label.span);
+            let spans = spans.chain(finding.suggestion.iter().map(|suggestion| suggestion.span));
+            for span in spans.chain([finding.span]) {
+                prop_assert!(source.text.get(span.start..span.end).is_some(), "{}: {span:?}", finding.message);
+            }
             let idle = [Code::DeadRule, Code::RepeatedRule, Code::RedundantRule].contains(&finding.code);
             let (true, Some(suggestion)) = (idle, &finding.suggestion) else { continue };
             let after = repaired(&source, suggestion);

@@ -133,7 +133,7 @@ impl Resolver<'_> {
                 )
                 .label("nothing here can be absent")
                 .help("remove it")
-                .suggest(present, ""),
+                .fix(present, ""),
             );
         }
         let text = if suffix.if_present.is_some() {
