@@ -284,7 +284,7 @@ fn judge(
     allowed
 }
 
-fn sample(host: &Host, seed: u64) -> (usize, usize) {
+fn sample(host: &Host, seed: u64, beneath: &mut usize) -> (usize, usize) {
     let mut random = Random::new(seed);
     let recorded_too = random.chance(50);
     let record = if recorded_too {
@@ -294,6 +294,16 @@ fn sample(host: &Host, seed: u64) -> (usize, usize) {
     };
     let rest = format!("network {{\n{}}}\n{record}", rules(&mut random));
     let file = host.policy_of("", &rest);
+    // Half of the policies have a ceiling, which takes away here and there.
+    let layered = random.chance(50)
+        && sampled::put_within(host, &file, || {
+            let rules = sampled::relabelled(&rules(&mut random));
+            format!(
+                "filesystem {{ allow read, write, execute \"/\" }} network {{ allow \"*:*\"\n{rules} }}
+                 credentials {{ pass \"*\" }} process {{ identity user allow syscall @system-service }}"
+            )
+        });
+    *beneath += usize::from(layered);
     let policy = sampled::resolved(host, &file);
     let attempts: Vec<Attempt> = (0..150).map(|_| attempt(&mut random)).collect();
     let requests: Vec<Value> = attempts.iter().map(|attempt| attempt.request.clone()).collect();
@@ -323,13 +333,17 @@ fn the_kernel_decides_about_addresses_as_the_reference_does() {
         return;
     };
     let mut total = (0, 0);
-    sampled::seeds(16, |seed| {
-        let (allowed, refused) = sample(&host, seed);
+    let mut beneath = 0;
+    sampled::seeds(24, |seed| {
+        let (allowed, refused) = sample(&host, seed, &mut beneath);
         total = (total.0 + allowed, total.1 + refused);
     });
-    println!("{} allowed, {} refused", total.0, total.1);
+    println!(
+        "{} allowed, {} refused; {beneath} policies beneath a ceiling",
+        total.0, total.1
+    );
     assert!(
-        total.0 > 20 && total.1 > 20,
-        "the samples mean something: {total:?}"
+        total.0 > 20 && total.1 > 20 && beneath > 4,
+        "the samples mean something: {total:?}, {beneath} beneath a ceiling"
     );
 }

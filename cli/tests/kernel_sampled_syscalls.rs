@@ -307,16 +307,35 @@ fn judge(policy: &Policy, attempt: &Attempt, said: &str, events: &mut Vec<Value>
     }
 }
 
-fn sample(host: &Host, seed: u64) -> (usize, usize) {
-    let mut random = Random::new(seed);
+fn rules(random: &mut Random, host: &Host) -> String {
     let mut rules = "allow syscall @system-service\n".to_owned();
     if random.chance(25) {
         rules += "allow syscall @known\n";
     }
     for label in 0..4 + random.below(16) {
-        rules += &rule(&mut random, host, label).unwrap_or_default();
+        rules += &rule(random, host, label).unwrap_or_default();
     }
-    let file = host.policy_of("", &format!("process {{\n{rules}}}"));
+    rules
+}
+
+fn sample(host: &Host, seed: u64, beneath: &mut usize) -> (usize, usize) {
+    let mut random = Random::new(seed);
+    // Half of the policies have a ceiling, which takes away here and there. Making rules up writes policies, so it comes first.
+    let count = if random.chance(50) { 4 } else { 0 };
+    let mut above: Vec<String> = (0..count)
+        .map(|_| sampled::relabelled(&rules(&mut random, host)))
+        .collect();
+    let own = rules(&mut random, host);
+    let file = host.policy_of("", &format!("process {{\n{own}}}"));
+    let layered = !above.is_empty()
+        && sampled::put_within(host, &file, || {
+            let above = above.pop().unwrap_or_default();
+            format!(
+                "filesystem {{ allow read, write, execute \"/\" }} credentials {{ pass \"*\" }}
+                 process {{ identity user allow syscall @known\n{above} }}"
+            )
+        });
+    *beneath += usize::from(layered);
     let policy = sampled::resolved(host, &file);
     let made = attempts(&mut random);
     let allowed = |attempt: &Attempt| {
@@ -358,13 +377,17 @@ fn the_kernel_decides_about_calls_as_the_reference_does() {
         return;
     };
     let mut total = (0, 0);
-    sampled::seeds(16, |seed| {
-        let (allowed, refused) = sample(&host, seed);
+    let mut beneath = 0;
+    sampled::seeds(24, |seed| {
+        let (allowed, refused) = sample(&host, seed, &mut beneath);
         total = (total.0 + allowed, total.1 + refused);
     });
-    println!("{} allowed, {} refused", total.0, total.1);
+    println!(
+        "{} allowed, {} refused; {beneath} policies beneath a ceiling",
+        total.0, total.1
+    );
     assert!(
-        total.0 > 20 && total.1 > 20,
-        "the samples mean something: {total:?}"
+        total.0 > 20 && total.1 > 20 && beneath > 4,
+        "the samples mean something: {total:?}, {beneath} beneath a ceiling"
     );
 }

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use policy_lang::host::HostPaths;
+use policy_lang::loader::InMemory;
 use policy_lang::policy::{Effect, Policy};
 use policy_lang::reference::{Access, Decision, decide};
 use policy_lang::{Inputs, SourceFile};
@@ -99,7 +100,7 @@ pub(crate) fn resolve(host: &Host, path: &Path) -> Result<Policy, String> {
         home: "/root".to_owned(),
         working_directory: host.work().display().to_string(),
         paths: &HostPaths,
-        files: &policy_lang::loader::NoFiles,
+        files: &beside(path),
     };
     let parsed = policy_lang::parse(&source);
     let ast = parsed.ast.ok_or_else(|| format!("{:?}", parsed.diagnostics))?;
@@ -107,6 +108,42 @@ pub(crate) fn resolve(host: &Host, path: &Path) -> Result<Policy, String> {
     resolved
         .policy
         .ok_or_else(|| format!("{:?}\n{}", resolved.diagnostics, source.text))
+}
+
+/// The policies of a folder, as a loader gives them.
+fn beside(path: &Path) -> InMemory {
+    let folder = fs::read_dir(path.parent().expect("a folder")).expect("a listing");
+    let paths = folder.map(|entry| entry.expect("an entry").path());
+    let policies = paths.filter(|path| path.extension().is_some_and(|extension| extension == "remit"));
+    let text = |path: std::path::PathBuf| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        Some((name, fs::read_to_string(&path).ok()?))
+    };
+    InMemory(policies.filter_map(text).collect())
+}
+
+/// Puts a ceiling above a policy: one with these blocks, made up until the policy's grants are possible beneath it. No ceiling
+/// where none was found: whether there is one.
+pub(crate) fn put_within(host: &Host, policy: &Path, mut blocks: impl FnMut() -> String) -> bool {
+    let alone = fs::read_to_string(policy).expect("a policy");
+    let beneath = alone.replacen('{', "{ within \"ceiling.remit\"\n", 1);
+    fs::write(policy, beneath).expect("written");
+    for _ in 0..8 {
+        let text = format!("policy \"ceiling\" {{ {} }}", blocks());
+        fs::write(host.beside("ceiling.remit"), text).expect("written");
+        let mut check = remit::remit();
+        check.current_dir(host.work()).arg("check").arg(policy);
+        if remit::output(&mut check).code == Some(0) {
+            return true;
+        }
+    }
+    fs::write(policy, alone).expect("written");
+    false
+}
+
+/// The same rules, with labels of their own.
+pub(crate) fn relabelled(rules: &str) -> String {
+    rules.replace("label \"r", "label \"c")
 }
 
 /// What the kernel says of each access when no policy does, to a user without privileges.
@@ -184,10 +221,12 @@ impl Disagreements {
     }
 
     pub(crate) fn assert_none(&self, policy: &Path) {
+        let ceiling = policy.with_file_name("ceiling.remit");
         assert!(
             self.0.is_empty(),
-            "{}\n{} disagreements:\n{}",
+            "{}\n{}\n{} disagreements:\n{}",
             fs::read_to_string(policy).unwrap_or_default(),
+            fs::read_to_string(ceiling).unwrap_or_default(),
             self.0.len(),
             self.0.join("\n")
         );

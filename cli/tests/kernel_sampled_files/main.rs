@@ -27,7 +27,7 @@ use sampled::{Disagreements, Random};
 use serde_json::Value;
 use tree::{Kind, Tree};
 
-fn sample(host: &Host, seed: u64) -> (usize, usize, usize) {
+fn sample(host: &Host, seed: u64, beneath: &mut usize) -> (usize, usize, usize) {
     let mut random = Random::new(seed);
     let work = host.work().join(format!("s{seed}"));
     fs::create_dir(&work).expect("a directory");
@@ -37,6 +37,16 @@ fn sample(host: &Host, seed: u64) -> (usize, usize, usize) {
     let identity = tree::identity(&mut random, &tree);
     let process = format!("process {{ {identity} allow syscall @system-service }}");
     let file = host.policy_of(&tree::rules(&mut random, &work, &tree), &process);
+    // Half of the policies have a ceiling, which takes away here and there.
+    let layered = random.chance(50)
+        && sampled::put_within(host, &file, || {
+            let rules = sampled::relabelled(&tree::rules(&mut random, &work, &tree));
+            format!(
+                "filesystem {{ allow read, write, execute \"/\"\n{rules} }} credentials {{ pass \"*\" }}
+                 process {{ identity user allow syscall @system-service }}"
+            )
+        });
+    *beneath += usize::from(layered);
     let policy = sampled::resolved(host, &file);
     let attempts = attempts::attempts(&mut random, &work, &tree);
     let requests: Vec<Value> = attempts.iter().map(|attempt| attempt.request.clone()).collect();
@@ -74,16 +84,17 @@ fn the_kernel_decides_about_files_as_the_reference_does() {
         return;
     };
     let mut total = (0, 0, 0);
-    sampled::seeds(24, |seed| {
-        let (allowed, refused, named) = sample(&host, seed);
+    let mut beneath = 0;
+    sampled::seeds(32, |seed| {
+        let (allowed, refused, named) = sample(&host, seed, &mut beneath);
         total = (total.0 + allowed, total.1 + refused, total.2 + named);
     });
     assert!(
-        total.0 > 20 && total.2 > 20,
-        "the samples mean something: {total:?}"
+        total.0 > 20 && total.2 > 20 && beneath > 4,
+        "the samples mean something: {total:?}, {beneath} beneath a ceiling"
     );
     println!(
-        "{} allowed, {} refused, {} of them recorded with a rule of the file",
+        "{} allowed, {} refused, {} of them recorded with a rule of the file; {beneath} policies beneath a ceiling",
         total.0, total.1, total.2
     );
 }
