@@ -70,6 +70,9 @@ pub(crate) enum Command {
     /// Propose a policy from what a command is refused (needs root)
     #[command(after_help = examples::LEARN)]
     Learn(Learn),
+    /// Work with guardrails: what an organisation asks of every policy, in Rego
+    #[command(subcommand)]
+    Guard(Guard),
     /// Run a command within a policy (needs root)
     #[command(after_help = examples::RUN)]
     Run(Run),
@@ -186,6 +189,8 @@ pub(crate) struct Compile {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
+    #[command(flatten)]
+    pub(crate) guard: Guardrails,
 }
 
 /// `remit diff`.
@@ -207,6 +212,8 @@ pub(crate) struct Diff {
     pub(crate) ceiling: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
+    #[command(flatten)]
+    pub(crate) guard: Guardrails,
     /// Write for a person, as one document for a program, or as a comment for a pull request
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: DiffFormat,
@@ -323,6 +330,49 @@ pub(crate) struct Explain {
     pub(crate) format: Format,
 }
 
+/// What every policy has to keep to.
+#[derive(Debug, Args)]
+pub(crate) struct Guardrails {
+    /// Refuse a policy that the Rego in this folder denies, or that it cannot judge
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) guardrails: Option<PathBuf>,
+}
+
+/// `remit guard`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Guard {
+    /// Run the tests of guardrails
+    #[command(after_help = examples::GUARD_TEST)]
+    Test(GuardTest),
+    /// Print what guardrails read of a policy
+    #[command(after_help = examples::GUARD_INPUT)]
+    Input(GuardInput),
+    /// Evaluate what comes on stdin: how this binary starts itself
+    #[command(hide = true)]
+    Worker,
+}
+
+/// `remit guard test`.
+#[derive(Debug, Args)]
+pub(crate) struct GuardTest {
+    /// Folder of `.rego` files
+    #[arg(value_name = "DIR", default_value = "guardrails", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// Write for a person or, as one document, for a program
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// `remit guard input`.
+#[derive(Debug, Args)]
+pub(crate) struct GuardInput {
+    /// Policy file
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+}
+
 /// `remit why`.
 #[derive(Debug, Args)]
 pub(crate) struct Why {
@@ -394,6 +444,8 @@ pub(crate) struct Run {
     pub(crate) command: Vec<OsString>,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
+    #[command(flatten)]
+    pub(crate) guard: Guardrails,
     /// Append events as JSON lines to a file; `-` is stdout
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) events: Option<PathBuf>,

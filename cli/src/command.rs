@@ -9,6 +9,7 @@ mod events;
 mod explain;
 mod files;
 mod fmt;
+pub(crate) mod guard;
 mod host;
 mod import;
 mod learn;
@@ -28,7 +29,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let failed = match &cli.command {
         Command::Run(_) => exit::RUN_FAILED,
         // 1 is an answer.
-        Command::Test(_) | Command::Why(_) | Command::Diff(_) => exit::NO_ANSWER,
+        Command::Test(_) | Command::Why(_) | Command::Diff(_) | Command::Guard(_) => exit::NO_ANSWER,
         _ => exit::FAILED,
     };
     let result = match cli.command {
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
         Command::Test(arguments) => test::run(&arguments, cli.color),
+        Command::Guard(arguments) => guard::run(&arguments, cli.color),
         Command::Why(arguments) => why::run(&arguments, cli.color),
         Command::Diff(arguments) => diff::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),

@@ -19,6 +19,7 @@ use policy_lang::{Diagnostic, Inputs, PathResolver, SourceFile, Span};
 mod kept;
 
 use crate::arguments::Bindings;
+use crate::command::guard;
 use crate::render::{Surface, diagnostic};
 
 /// A policy file, and those it names, after the front end has seen them.
@@ -148,11 +149,22 @@ fn name(path: &Path) -> String {
 ///
 /// # Errors
 /// When it cannot be read, decoded or compiled. Diagnostics were then drawn on stderr.
-pub(crate) fn artifact(path: &Path, bindings: &Bindings, stderr: Surface) -> anyhow::Result<Artifact> {
+pub(crate) fn artifact(
+    path: &Path,
+    bindings: &Bindings,
+    guardrails: Option<&Path>,
+    stderr: Surface,
+) -> anyhow::Result<Artifact> {
     if path.extension().is_some_and(|extension| extension == "ron") {
+        if guardrails.is_some() {
+            bail!(
+                "guardrails judge a policy, and `{}` is compiled already: judge it when it is compiled",
+                path.display()
+            );
+        }
         return decoded(path, bindings);
     }
-    let (front, artifact) = compiled(path, bindings)?;
+    let (front, artifact) = compiled(path, bindings, guardrails)?;
     drawn(path, &front, artifact, stderr)
 }
 
@@ -184,7 +196,7 @@ pub(crate) fn artifact_again(
     }
     let root = root()?;
     let witness = kept::Witness::new(&root);
-    let (front, artifact) = lowered(resolved_with(&source, given, &witness, &witness));
+    let (front, artifact) = lowered(resolved_with(&source, given, &witness, &witness), None);
     // What is said of a policy is said each time.
     if let (Some(place), Some(artifact), []) = (place, &artifact, front.diagnostics.as_slice()) {
         place.keep(witness, artifact);
@@ -204,8 +216,15 @@ fn drawn(
 }
 
 /// A policy through every pure stage. What the compiler refuses becomes a diagnostic like those of the front end.
-pub(crate) fn compiled(path: &Path, bindings: &Bindings) -> anyhow::Result<(Front, Option<Artifact>)> {
-    Ok(lowered(front(path, bindings)?))
+///
+/// # Errors
+/// As for [`front`].
+pub(crate) fn compiled(
+    path: &Path,
+    bindings: &Bindings,
+    guardrails: Option<&Path>,
+) -> anyhow::Result<(Front, Option<Artifact>)> {
+    Ok(lowered(front(path, bindings)?, guardrails))
 }
 
 /// The same for a text in place of the file that its name says.
@@ -213,13 +232,17 @@ pub(crate) fn compiled_text(
     source: SourceFile,
     bindings: &Bindings,
 ) -> anyhow::Result<(Front, Option<Artifact>)> {
-    Ok(lowered(resolved(source, bindings)?))
+    Ok(lowered(resolved(source, bindings)?, None))
 }
 
-fn lowered(mut front: Front) -> (Front, Option<Artifact>) {
+fn lowered(mut front: Front, guardrails: Option<&Path>) -> (Front, Option<Artifact>) {
     if let Some(policy) = &front.policy {
         let refusals = compiler::check::refusals(policy, &front.options());
         front.add(refusals);
+    }
+    if let Some(folder) = guardrails {
+        let found = guard::found(&front, folder);
+        front.add(found);
     }
     let Some(policy) = &front.policy else {
         return (front, None);

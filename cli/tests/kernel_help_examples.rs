@@ -17,6 +17,8 @@ const PAGES: &[&[&str]] = &[
     &["diff"],
     &["import"],
     &["learn"],
+    &["guard", "test"],
+    &["guard", "input"],
     &["run"],
     &["doctor"],
     &["recover"],
@@ -56,6 +58,8 @@ fn every_example_of_every_help_page_works() {
         r#"{ "defaultAction": "SCMP_ACT_ERRNO" }"#,
     )
     .expect("written");
+    let guardrails = remit::root().join("guardrails");
+    std::os::unix::fs::symlink(guardrails, path.join("guardrails")).expect("linked");
     std::fs::write(path.join("review.remit"), remit::SMALL).expect("written");
     let instance = format!("help{}", std::process::id());
     let mut tried = 0;

@@ -6,6 +6,7 @@
 pub mod check;
 pub mod coverage;
 pub mod difference;
+pub mod guardrails;
 pub mod learn;
 pub mod plan;
 pub mod seccomp;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, ValueHint};
 use policy_lang::diagnostic::Code;
 
-use super::Bindings;
+use super::{Bindings, Guardrails};
 
 /// `remit check`.
 #[derive(Debug, Args)]
@@ -16,6 +16,8 @@ pub(crate) struct Check {
     pub(crate) policies: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
+    #[command(flatten)]
+    pub(crate) guard: Guardrails,
     /// Write for a person, a program or a service
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CheckFormat,

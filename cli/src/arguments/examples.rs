@@ -22,6 +22,7 @@ Exits 0 when no policy has an error, 1 when one has; warnings and notes are erro
 Examples:
   $ remit check build.remit
   $ remit check .
+  $ remit check build.remit --guardrails guardrails
   $ remit check build.remit --deny R0626,R0641 --allow notes
   $ remit check build.remit --param workspace=/srv/checkout --format sarif
   $ remit check build.remit --target linux-6.1,linux-6.12
@@ -102,6 +103,20 @@ Examples:
   $ remit diff build.remit review.remit
   $ remit diff build.remit review.remit --format markdown
   $ remit diff --ceiling review.remit build.remit";
+
+pub(super) const GUARD_TEST: &str = "\
+Runs every rule whose name begins with `test_`. Exits 0 when all are true, 1 when one is not, 2 when there is none or \
+they cannot be read.
+
+Examples:
+  $ remit guard test
+  $ remit guard test guardrails --format json";
+
+pub(super) const GUARD_INPUT: &str = "\
+The document that `deny`, `warn` and `exception` rules see as `input`; every field is described in docs/guardrails.md.
+
+Examples:
+  $ remit guard input build.remit";
 
 pub(super) const RUN: &str = "\
 CMD starts with nothing but what the policy grants and descriptors 0, 1 and 2. Each refusal is one line on stderr, \

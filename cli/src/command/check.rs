@@ -19,6 +19,7 @@ use policy_lang::{Diagnostic, SourceFile};
 
 use crate::arguments::{Check, CheckFormat, ColorChoice};
 use crate::command::files::{self, Links};
+use crate::command::guard;
 use crate::exit;
 use crate::input::{self, Front};
 use crate::render::{Surface, github, json, junit, sarif};
@@ -111,6 +112,9 @@ fn judged(
             for kernel in &arguments.target {
                 found.extend(target::check(*kernel, artifact, policy, &options));
             }
+        }
+        if let Some(folder) = &arguments.guard.guardrails {
+            found.extend(guard::found(front, folder));
         }
         checked.expectations = expectations;
         front.add(found);

@@ -18,7 +18,12 @@ pub(super) fn run(arguments: &Compile, color: ColorChoice) -> anyhow::Result<Exi
     {
         anyhow::bail!("`{}` is compiled already", arguments.policy.display());
     }
-    let artifact = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+    let artifact = artifact(
+        &arguments.policy,
+        &arguments.bindings,
+        arguments.guard.guardrails.as_deref(),
+        Surface::stderr(color),
+    )?;
     let text = artifact::codec::encode(&artifact).context("the policy is too large to be an artifact")?;
     if arguments.output == Path::new("-") {
         std::io::stdout().lock().write_all(text.as_bytes())?;

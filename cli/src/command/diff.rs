@@ -15,6 +15,7 @@ use policy_lang::ast::Item;
 use policy_lang::inclusion::Proof;
 
 use crate::arguments::{Bindings, ColorChoice, Diff, DiffFormat};
+use crate::command::guard;
 use crate::exit;
 use crate::input::{self, Front};
 use crate::render::{Surface, diagnostic, json};
@@ -38,12 +39,17 @@ pub(super) fn run(arguments: &Diff, color: ColorChoice) -> anyhow::Result<ExitCo
         Some(_) => beyond(after, before),
         None => difference(before, after),
     };
-    let report = Report::new(
+    let mut report = Report::new(
         &found,
         [&old.source().name, &new.source().name],
         [before, after],
         arguments,
     );
+    if let Some(folder) = &arguments.guard.guardrails {
+        report.guardrails = guard::findings(after, Some((&found, before)), &new.home, folder)
+            .with_context(|| format!("the guardrails in `{}` give no judgement", folder.display()))?;
+        report.ok &= !report.is_refused();
+    }
     match arguments.format {
         DiffFormat::Text => {
             let text = text::draw(&report, Surface::stdout(color));
@@ -57,6 +63,7 @@ pub(super) fn run(arguments: &Diff, color: ColorChoice) -> anyhow::Result<ExitCo
         DiffFormat::Json => json::print(&report)?,
     }
     Ok(match found.at_least_as_strict() {
+        _ if report.is_refused() => ExitCode::from(exit::FAILED),
         Proof::Holds => ExitCode::SUCCESS,
         Proof::Fails => ExitCode::from(exit::FAILED),
         Proof::Undecided => ExitCode::from(exit::NO_ANSWER),

@@ -13,7 +13,12 @@ use crate::render::{Surface, json};
 use report::Report;
 
 pub(super) fn run(arguments: &Explain, color: ColorChoice) -> anyhow::Result<ExitCode> {
-    let artifact = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+    let artifact = artifact(
+        &arguments.policy,
+        &arguments.bindings,
+        None,
+        Surface::stderr(color),
+    )?;
     let capabilities = enforcer::capabilities::probe();
     let report = Report::new(&artifact, &capabilities, arguments.all);
     match arguments.format {

@@ -19,12 +19,17 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
     // Reading a policy and starting a program take about as long. What goes wrong here goes wrong again in the run,
     // and is told then.
     let (head_start, compiled) = HeadStart::take_while(&instance, Path::new(RunOptions::LAUNCHER), || {
-        artifact_again(
-            &arguments.policy,
-            &arguments.bindings,
-            Surface::stderr(color),
-            &Kept::of(&instance),
-        )
+        let stderr = Surface::stderr(color);
+        match arguments.guard.guardrails.as_deref() {
+            // What was judged before may be judged otherwise today.
+            Some(folder) => artifact(&arguments.policy, &arguments.bindings, Some(folder), stderr),
+            None => artifact_again(
+                &arguments.policy,
+                &arguments.bindings,
+                stderr,
+                &Kept::of(&instance),
+            ),
+        }
     });
     let (head_start, compiled) = (head_start.ok(), compiled?);
     let sinks = || -> Result<Sinks, SinkError> {
@@ -40,7 +45,12 @@ pub(super) fn run(arguments: Run, color: ColorChoice) -> anyhow::Result<ExitCode
         Ok(admitted) => admitted,
         Err(refusal) => {
             // Read again only here, so that a run that is admitted does not pay for a copy.
-            let artifact = artifact(&arguments.policy, &arguments.bindings, Surface::stderr(color))?;
+            let artifact = artifact(
+                &arguments.policy,
+                &arguments.bindings,
+                arguments.guard.guardrails.as_deref(),
+                Surface::stderr(color),
+            )?;
             enforcer::record_refusal(artifact, &refusal, sinks()?)?;
             return Err(refusal.into());
         }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
         /// What kind of mistake it is. R01 the text, R02 names and values, R03 meaning, R05 compiling and testing, R06 what
-        /// is legal and worth a second look, R07 files and groups. R0401 to R0409 are retired: what a host cannot enforce is
+        /// is legal and worth a second look, R07 files and groups, R08 guardrails. R0401 to R0409 are retired: what a host cannot enforce is
         /// refused when a run is admitted.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -248,6 +248,15 @@ codes! {
     CeilingRefuses = "R0712",
     /// A limit that a ceiling's lower one replaces.
     CeilingLimit = "R0713",
+
+    /// A guardrail refuses the policy.
+    GuardrailDenies = "R0801",
+    /// A guardrail has a remark.
+    GuardrailWarns = "R0802",
+    /// A guardrail would refuse the policy, and somebody answers for an exception.
+    GuardrailExcepted = "R0803",
+    /// The guardrails give no judgement, which is a refusal.
+    GuardrailsFail = "R0804",
 }
 
 impl Code {

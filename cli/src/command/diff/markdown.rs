@@ -10,6 +10,7 @@ const ROWS: usize = 50;
 
 pub(super) fn draw(report: &Report) -> String {
     let mark = match report.verdict {
+        _ if report.is_refused() => "❌",
         Verdict::Same | Verdict::AtLeastAsStrict => "✅",
         Verdict::Wider => "❌",
         Verdict::Undecided => "❓",
@@ -49,6 +50,37 @@ pub(super) fn draw(report: &Report) -> String {
         text.push_str(&table(&report.narrower));
         text.push_str("\n</details>\n");
     }
+    text.push_str(&guardrails(report));
+    text
+}
+
+fn guardrails(report: &Report) -> String {
+    if report.guardrails.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\n#### Guardrails\n\n| | finding | guardrail |\n| --- | --- | --- |\n");
+    for finding in report.guardrails.iter().take(ROWS) {
+        let (mark, more) = match (finding.refuses(), &finding.excepted) {
+            (true, _) => ("❌", String::new()),
+            (false, Some(exception)) => (
+                "➖",
+                format!(
+                    " (excepted until {} by {}: {})",
+                    exception.expires.as_str(),
+                    exception.owner,
+                    exception.reason
+                ),
+            ),
+            (false, None) => ("⚠️", String::new()),
+        };
+        text.push_str(&format!(
+            "| {mark} | {} | {} {} |\n",
+            plain(&format!("{}{more}", finding.message)),
+            code(&finding.id),
+            plain(&finding.place()),
+        ));
+    }
+    text.push_str(&left_out(report.guardrails.len()));
     text
 }
 

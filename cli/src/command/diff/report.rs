@@ -1,6 +1,7 @@
 //! A comparison as it is reported: prose for people and documents for programs come from the same value.
 
 use compiler::difference::{Change, Difference, Domain, Judged, Outcome, Setting, Topic};
+use compiler::guardrails::Finding;
 use policy_lang::inclusion::Proof;
 use policy_lang::policy::{Policy, RuleId};
 use policy_lang::reference::Access;
@@ -21,6 +22,8 @@ pub(super) struct Report {
     pub(super) wider: Entries,
     pub(super) narrower: Entries,
     pub(super) undecided: Vec<UndecidedReport>,
+    /// What guardrails say about the newer policy and what it changes.
+    pub(super) guardrails: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -137,7 +140,13 @@ impl Report {
             wider: entries(true),
             narrower: entries(false),
             undecided: undecided.collect(),
+            guardrails: Vec::new(),
         }
+    }
+
+    /// Whether a guardrail refuses the newer policy.
+    pub(super) fn is_refused(&self) -> bool {
+        self.guardrails.iter().any(Finding::refuses)
     }
 
     /// The verdict as a sentence.

@@ -1,6 +1,7 @@
 //! A comparison for a person at a terminal: what is wider first, each with its witness and both rules.
 
 use compiler::difference::{Domain, Topic};
+use compiler::guardrails::Finding;
 
 use super::report::{ChangeReport, Entries, JudgedReport, Report, SettingReport, Verdict, heading, outcome};
 use crate::render::rule::RuleReference;
@@ -37,8 +38,35 @@ pub(super) fn draw(report: &Report, surface: Surface) -> String {
             undecided.reason
         ));
     }
+    if !report.guardrails.is_empty() {
+        text.push_str(&title("guardrails", surface));
+        let rows: Vec<Row> = report.guardrails.iter().map(guardrail).collect();
+        text.push_str(&table::draw(&rows, surface));
+        text.push('\n');
+    }
     text.push_str(&closing(report, surface));
     text
+}
+
+fn guardrail(finding: &Finding) -> Row {
+    let (style, word, more) = match (finding.refuses(), &finding.excepted) {
+        (true, _) => (Style::Bad, "denied", String::new()),
+        (false, Some(exception)) => (
+            Style::Doubtful,
+            "excepted",
+            format!(
+                "\nexcepted until {} by {}: {}",
+                exception.expires.as_str(),
+                exception.owner,
+                exception.reason
+            ),
+        ),
+        (false, None) => (Style::Doubtful, "warning", String::new()),
+    };
+    Row {
+        cells: vec![Cell::styled(style, word)],
+        text: format!("{} ({}, {}){more}", finding.message, finding.id, finding.place()),
+    }
 }
 
 fn entries(entries: &Entries, way: &str, mark: (&str, Style), surface: Surface) -> String {
@@ -165,6 +193,9 @@ fn closing(report: &Report, surface: Surface) -> String {
         .collect();
     if !counts.is_empty() {
         text.push_str(&format!(" ({})", counts.join(", ")));
+    }
+    if report.is_refused() {
+        text.push_str(&surface.paint(Style::Bad, "; guardrails refuse it"));
     }
     text.push('\n');
     text

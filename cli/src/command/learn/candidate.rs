@@ -95,7 +95,7 @@ impl Base {
     fn compiles(&self, folder: &Path) -> anyhow::Result<bool> {
         let path = folder.join("candidate.remit");
         std::fs::write(&path, &self.text)?;
-        Ok(input::compiled(&path, &self.bindings)?.1.is_some())
+        Ok(input::compiled(&path, &self.bindings, None)?.1.is_some())
     }
 
     /// A policy with everything that was learned and that the compiler takes.
@@ -111,7 +111,7 @@ impl Base {
             let (block, lines) = statements(&grants, &|grant| learner.is_absent(grant));
             let (text, first) = self.with(&block)?;
             std::fs::write(&path, &text)?;
-            let (front, artifact) = input::compiled(&path, &self.bindings)?;
+            let (front, artifact) = input::compiled(&path, &self.bindings, None)?;
             let mut changed = false;
             for found in &front.diagnostics {
                 let line = front
