@@ -175,6 +175,57 @@ fn a_recorded_refusal_that_no_rule_may_open_says_whom_to_ask() {
     assert!(ask.starts_with("p.remit:7 forbids it"), "{ask}");
 }
 
+const CEILING: &str = r#"policy "org" {
+    filesystem { allow read, execute "/usr" deny read "/usr/share/keys" because "keys stay" }
+    network { allow connect tcp "192.0.2.0/24:443" }
+}
+"#;
+
+const BENEATH: &str = r#"policy "p" {
+    within "org.remit"
+    use tools
+    filesystem { allow read "/usr/share" }
+}
+
+group tools {
+    network { allow connect tcp "192.0.2.1:443" }
+}
+"#;
+
+#[test]
+fn beneath_a_ceiling_both_say_why_and_its_owner_is_asked() {
+    let folder = Folder::new();
+    fs::write(folder.0.path().join("org.remit"), CEILING).expect("written");
+    fs::write(folder.0.path().join("p.remit"), BENEATH).expect("written");
+    let answer = folder.answer(&["read", "/usr/share/keys/a", "--propose"]);
+    let layers = answer["answers"][0]["layers"].as_array().expect("a list");
+    assert_eq!(layers.len(), 2);
+    assert_eq!(
+        (&layers[0]["layer"], &layers[0]["effect"]),
+        (&"p".into(), &"allow".into())
+    );
+    assert_eq!(
+        (&layers[1]["layer"], &layers[1]["effect"]),
+        (&"org".into(), &"deny".into())
+    );
+    assert_eq!(answer["answers"][0]["decided_by"]["place"], "org.remit:2");
+    assert_eq!(answer["proposal"]["outcome"], "refused");
+    let ask = answer["proposal"]["obstacles"][0]["ask"].as_str().expect("text");
+    assert!(
+        ask.starts_with("the ceiling \"org\" (org.remit) denies it"),
+        "{ask}"
+    );
+    // What the ceiling grants can be proposed, and it is the policy that is changed.
+    let granted = folder.answer(&["exec", "/usr/bin/env", "--propose"]);
+    assert_eq!(granted["proposal"]["rule"], "allow execute \"/usr/bin/env\"");
+    assert_eq!(granted["proposal"]["file"], "p.remit");
+    let group = folder.answer(&["connect", "192.0.2.1:443"]);
+    assert_eq!(group["answers"][0]["decided_by"]["via"], "tools");
+    let beyond = folder.answer(&["connect", "203.0.113.1:443", "--propose"]);
+    let ask = beyond["proposal"]["obstacles"][0]["ask"].as_str().expect("text");
+    assert!(ask.contains("does not grant it"), "{ask}");
+}
+
 #[test]
 fn an_event_of_several_runs_has_to_be_told_apart() {
     let folder = Folder::new();

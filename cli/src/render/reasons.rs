@@ -47,7 +47,7 @@ pub(crate) fn lines(layers: &[LayerReport]) -> Vec<String> {
     let mut lines = Vec::new();
     for layer in layers {
         if layers.len() > 1 {
-            let by = layer.decided_by.as_ref().map(RuleReference::line);
+            let by = layer.decided_by.as_ref().map(RuleReference::short);
             lines.push(format!(
                 "in \"{}\": {} by {}",
                 layer.layer,
@@ -57,7 +57,7 @@ pub(crate) fn lines(layers: &[LayerReport]) -> Vec<String> {
         }
         // That a rule was stronger than the default is no news.
         let rules = layer.losers.iter().filter(|loser| loser.rule.rule != 0);
-        lines.extend(rules.map(|loser| format!("not by {}, which {}", loser.rule.line(), loser.lost)));
+        lines.extend(rules.map(|loser| format!("not by {}, which {}", loser.rule.short(), loser.lost)));
     }
     lines
 }

@@ -59,6 +59,15 @@ impl RuleReference {
         let via = self.via.as_ref().map(|group| format!(" (from {group})"));
         format!("{} `{}`{}", self.place, self.text, via.unwrap_or_default())
     }
+
+    /// The same where the rule is not what is asked about: one that is built in is known by its label.
+    pub(crate) fn short(&self) -> String {
+        if self.file.is_some() {
+            self.line()
+        } else {
+            self.place.clone()
+        }
+    }
 }
 
 /// The block a rule stands in; the default stands in none.

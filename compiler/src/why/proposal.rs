@@ -211,8 +211,13 @@ fn still_refused(changed: &Policy, access: &Access, rule: RuleId, before: &Polic
         rule: same.id,
         layer: same.layer,
         ask: format!(
-            "{} refuses exactly this, so no narrower rule is an exception to it: change or remove that rule",
-            place(same)
+            "{} {} exactly this, so no narrower rule is an exception to it: change or remove that rule",
+            place(same),
+            if same.effect == Effect::Ask {
+                "asks for an approval of"
+            } else {
+                "refuses"
+            }
         ),
     })
 }

@@ -143,7 +143,7 @@ fn draw_proposal(proposal: &ProposalReport, surface: Surface) -> String {
             text.push('\n');
             for obstacle in &proposal.obstacles {
                 rows.push(row("refused", &obstacle.access));
-                rows.extend(obstacle.rule.iter().map(|rule| row("by", rule.line())));
+                rows.extend(obstacle.rule.iter().map(|rule| row("by", rule.short())));
                 rows.push(row("ask", &obstacle.ask));
             }
         }
