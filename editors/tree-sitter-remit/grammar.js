@@ -49,10 +49,11 @@ module.exports = grammar({
         "param",
         field("name", alias($.word, $.parameter)),
         ":",
-        field("type", choice($.type, seq(alias("string", $.type), "of", list($.string)))),
+        field("type", $.type),
+        optional(seq("of", list($.string))),
         optional(seq("=", field("default", choice($.string, $.quantity)))),
       ),
-    type: (_) => choice("path", "host", "cidr", "port", "duration", "size"),
+    type: (_) => choice("path", "host", "cidr", "port", "duration", "size", "string"),
     require: ($) => seq("require", list($.requirement)),
     requirement: ($) => seq($.word, optional(seq(">=", $.quantity))),
     unlock: ($) => seq("unlock", list(alias($.word, $.unlocked)), $.because),
@@ -139,7 +140,7 @@ module.exports = grammar({
 
     _value: ($) => choice($.quantity, $.interpolation),
     quantity: (_) => token(/(0x[0-9A-Fa-f]+|[0-9][0-9_]*(\.[0-9]+)?)([A-Za-z]+|%)?/),
-    _immediate_number: (_) => token.immediate(/[0-9][0-9_]*/),
+    _immediate_number: (_) => token.immediate(/(0x[0-9A-Fa-f]+|[0-9][0-9_]*(\.[0-9]+)?)([A-Za-z]+|%)?/),
 
     string: ($) =>
       seq(

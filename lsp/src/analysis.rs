@@ -227,8 +227,13 @@ pub(crate) fn is_standard(source: &SourceFile) -> bool {
 impl Settings {
     /// The policy root of a file.
     fn root(&self, path: &Path) -> PathBuf {
-        match &self.root {
-            Some(root) if path.starts_with(root) => root.clone(),
+        // The path of a buffer leads through no link, so neither may this.
+        let set = self
+            .root
+            .as_ref()
+            .and_then(|root| std::fs::canonicalize(root).ok());
+        match set {
+            Some(root) if path.starts_with(&root) => root,
             _ => root_of(path),
         }
     }

@@ -30,17 +30,17 @@ pub(crate) fn at(place: &Place<'_>) -> Option<Location> {
     match (token.kind, previous.text(place.text())) {
         (Kind::Text { .. }, "include" | "within") => file(place, place.slice(token.inner())),
         (Kind::Text { .. }, "by") => label(place, place.slice(token.inner())),
-        (Kind::Word, _) if follows_use(before, place.text()) => group(place, token.text(place.text())),
+        (Kind::Word, _) if follows("use", before, place.text()) => group(place, token.text(place.text())),
         _ => None,
     }
 }
 
-/// Whether what follows some tokens is one of the names after `use`.
-pub(crate) fn follows_use(before: &[Token], text: &str) -> bool {
+/// Whether what follows some tokens is one of the names after a word that takes a list of them.
+pub(crate) fn follows(word: &str, before: &[Token], text: &str) -> bool {
     let mut back = before.iter().rev().filter(|token| token.kind != Kind::Comment);
     loop {
         match back.next().map(|token| token.text(text)) {
-            Some("use") => return true,
+            Some(found) if found == word => return true,
             // A comma stands behind another name.
             Some(",") if back.next().is_some_and(|name| name.kind == Kind::Word) => {}
             _ => return false,

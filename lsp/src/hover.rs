@@ -107,7 +107,8 @@ fn name(place: &Place<'_>, tokens: &[Token], token: &Token) -> Option<String> {
     let before = tokens.get(..index)?;
     match token.kind {
         Kind::Word if text.starts_with('@') => syscall_group(text),
-        Kind::Word if definition::follows_use(before, source) => rule_group(place, text),
+        Kind::Word if definition::follows("use", before, source) => rule_group(place, text),
+        Kind::Word if definition::follows("unlock", before, source) => floor_rule(text),
         Kind::Text { closed: true } if in_syscall(before, source) => syscall(place.slice(token.inner())),
         Kind::Word if in_condition(before, source) => table::constant(text)
             .map(|value| format!("`{text}` = {value} = {value:#x}"))
@@ -183,6 +184,20 @@ fn rule_group(place: &Place<'_>, name: &str) -> Option<String> {
     let block: String = source.slice(group.span).chars().take(4000).collect();
     text.push_str(&format!("\n\n```remit\n{block}\n```\n{}", source.name));
     Some(text)
+}
+
+/// What an `unlock` would open.
+fn floor_rule(name: &str) -> Option<String> {
+    let label = format!("built-in:{name}");
+    let opened: Vec<String> = policy_lang::floor::rules()
+        .iter()
+        .filter(|rule| rule.label.as_deref() == Some(label.as_str()))
+        .map(|rule| {
+            let because = rule.because.as_deref().unwrap_or_default();
+            format!("```remit\n{}\n```\n{because}", rule.text)
+        })
+        .collect();
+    (!opened.is_empty()).then(|| format!("Opens this part of the floor:\n\n{}", opened.join("\n\n")))
 }
 
 /// Whether what follows some tokens is the name of a system call.

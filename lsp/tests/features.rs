@@ -289,6 +289,15 @@ fn hover_shows_a_group_of_rules() {
 }
 
 #[test]
+fn hover_shows_what_an_unlock_opens() {
+    let text = hover("policy \"p\" { unlock bpf, user|faultfd because \"x\" }");
+    assert!(
+        text.contains("forbid syscall") && text.contains("userfaultfd"),
+        "{text}"
+    );
+}
+
+#[test]
 fn hover_explains_words_and_is_silent_about_comments() {
     assert!(hover("policy \"p\" { wi|thin \"a.remit\" }").contains("a ceiling"));
     assert_eq!(hover("policy \"p\" { // all|ow\n }"), "");

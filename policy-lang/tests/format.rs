@@ -123,6 +123,20 @@ fn line_ends_become_one_kind() {
 }
 
 #[test]
+fn files_of_groups_and_of_tests_are_laid_out_too() {
+    assert_eq!(
+        formatted("group g{}\ngroup h::i{summary \"s\"}"),
+        "group g { }\n\ngroup h::i { summary \"s\" }\n"
+    );
+    assert_eq!(
+        formatted("// why\ntest \"t\"{env \"A\" is absent\n}"),
+        "// why\ntest \"t\" {\n    env \"A\" is absent\n}\n"
+    );
+    assert_eq!(formatted("// nothing yet\n"), "// nothing yet\n");
+    assert_eq!(formatted(""), "");
+}
+
+#[test]
 fn a_file_with_mistakes_is_refused_with_its_findings() {
     let source = SourceFile::new("p.remit", "policy \"p\" { filesystem { alow read \"/a\" } }");
     let Err(FormatError::Mistakes(found)) = format(&source) else {

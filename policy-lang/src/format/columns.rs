@@ -134,17 +134,20 @@ pub(super) fn is_plain(row: &Row<'_>) -> bool {
     }) && previous.is_none_or(|last| last.element.form != Form::LineComment)
 }
 
-/// Whether a line ends before an atom in any case: its author broke it at a place where that is kept, or a comment
-/// asks for it.
+/// Whether a line ends before an atom in any case: a comment asks for it, or its author broke it at a place where that
+/// is kept.
 pub(super) fn breaks_before(previous: Option<&Atom<'_>>, atom: &Atom<'_>) -> bool {
+    let kept = atom.breakable && atom.cell != SUFFIX && atom.element.breaks > 0;
+    previous.is_some() && kept || comment_breaks_before(previous, atom)
+}
+
+/// Whether a comment ends the line before an atom.
+pub(super) fn comment_breaks_before(previous: Option<&Atom<'_>>, atom: &Atom<'_>) -> bool {
     let Some(previous) = previous else {
         return false;
     };
-    let broken = atom.element.breaks > 0;
-    let kept = (atom.breakable && atom.cell != SUFFIX)
-        || atom.element.form != Form::Token
-        || previous.element.form != Form::Token;
-    previous.element.form == Form::LineComment || (broken && kept)
+    let beside_comment = atom.element.form != Form::Token || previous.element.form != Form::Token;
+    previous.element.form == Form::LineComment || (beside_comment && atom.element.breaks > 0)
 }
 
 /// A row as one line without the comments behind it, if it fits on one.

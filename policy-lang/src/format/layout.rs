@@ -1,6 +1,6 @@
 //! Blocks, rows and comments as text.
 
-use super::columns::{self, Columns, Line, Starts, breaks_before, width};
+use super::columns::{self, Columns, Line, Starts, breaks_before, comment_breaks_before, width};
 use super::rows::SUFFIX;
 use super::tree::{Atom, Block, Comment, Element, Entry, Form, Row};
 use super::{INDENT, MAX_WIDTH};
@@ -158,18 +158,37 @@ fn trimmed_lines(text: &str, shift: impl Fn(&str) -> String) -> String {
     result
 }
 
-/// A row over several lines: its list goes on under its beginning, its suffixes stand together if they can.
+/// A row over several lines: its list goes on under its beginning, its suffixes stand together if they can. Where its
+/// author broke it is kept unless a line is too long that way.
 fn broken(row: &Row<'_>, indent: usize, starts: Starts) -> String {
+    match lines(row, indent, starts, breaks_before) {
+        (_, true) => lines(row, indent, starts, comment_breaks_before).0,
+        (text, false) => text,
+    }
+}
+
+/// The lines of a row, given where they end in any case; and whether one had to end elsewhere too.
+fn lines(
+    row: &Row<'_>,
+    indent: usize,
+    starts: Starts,
+    kept: impl Fn(Option<&Atom<'_>>, &Atom<'_>) -> bool,
+) -> (String, bool) {
     let mut line = Line::new(indent);
+    let mut too_long = false;
     let mut list_column = None;
     let mut previous: Option<&Atom<'_>> = None;
     let suffix = suffix_width(row);
     let suffixes_together = suffix.is_some_and(|suffix| indent + INDENT + suffix <= MAX_WIDTH);
     for (index, atom) in row.atoms.iter().enumerate() {
-        let ends_line = breaks_before(previous, atom)
+        let ends_line = kept(previous, atom)
             || match (atom.breakable, atom.cell == SUFFIX) {
                 (false, _) => false,
-                (true, false) => line.width + chunk_width(row, index) > MAX_WIDTH,
+                (true, false) => {
+                    let overflows = line.width + chunk_width(row, index) > MAX_WIDTH;
+                    too_long |= overflows;
+                    overflows
+                }
                 (true, true) if previous.is_some_and(|previous| previous.cell == SUFFIX) => {
                     !suffixes_together
                 }
@@ -195,7 +214,7 @@ fn broken(row: &Row<'_>, indent: usize, starts: Starts) -> String {
         }
         previous = Some(atom);
     }
-    line.text
+    (line.text, too_long)
 }
 
 fn inner(element: Element<'_>) -> String {
