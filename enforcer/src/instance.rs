@@ -1,7 +1,7 @@
 //! An instance: the name under which everything on the host side is kept.
 //!
-//! Cgroups live in `<cgroup2>/NAME/` (one child for each run), records and locks in `/run/NAME/`, pinned BPF
-//! objects in a bpffs mounted at `/run/NAME/bpf`. Two instances share nothing, so a test uses its own.
+//! Cgroups live in `<cgroup2>/NAME/` (one child for each run), records, locks and compiled policies in
+//! `/run/NAME/`, pinned BPF objects in a bpffs mounted at `/run/NAME/bpf`. Two instances share nothing, so a test uses its own.
 
 use std::fs::{DirBuilder, File};
 use std::io;
