@@ -8,10 +8,12 @@
 
 use std::collections::BTreeMap;
 
+use compiler::why::proposal::{Answer, Request, propose};
 use compiler::why::{compiled, reasons};
 use compiler::{emit, lower};
-use policy_lang::policy::{Effect, FileAccess, Policy, Protocol, Verb};
-use policy_lang::reference::{Access, decide};
+use policy_lang::loader::InMemory;
+use policy_lang::policy::{Effect, FileAccess, LayerId, Policy, Protocol, Verb};
+use policy_lang::reference::{Access, decide, decide_in};
 use policy_lang::resolve::AsWritten;
 use policy_lang::syscall::{Architecture, table};
 use policy_lang::{Inputs, SourceFile};
@@ -65,7 +67,38 @@ fn rule() -> impl Strategy<Value = (usize, String)> {
     prop_oneof![files, network, calls, variables]
 }
 
-fn policy() -> impl Strategy<Value = Policy> {
+/// A policy, perhaps with a ceiling over it.
+#[derive(Debug, Clone)]
+struct Texts {
+    own: String,
+    ceiling: Option<String>,
+}
+
+impl Texts {
+    fn resolve(&self, own: &str) -> Result<Policy, String> {
+        let ceiling = self
+            .ceiling
+            .iter()
+            .map(|text| ("org.remit".to_owned(), text.clone()));
+        let inputs = Inputs {
+            parameters: BTreeMap::new(),
+            home: "/home/me".to_owned(),
+            working_directory: "/work".to_owned(),
+            paths: &AsWritten,
+            files: &InMemory(ceiling.collect()),
+        };
+        let resolved = policy_lang::check(&SourceFile::new("p.remit", own), &inputs);
+        resolved
+            .policy
+            .ok_or_else(|| format!("{:?}", resolved.diagnostics))
+    }
+
+    fn policy(&self) -> Policy {
+        self.resolve(&self.own).unwrap()
+    }
+}
+
+fn blocks() -> impl Strategy<Value = String> {
     proptest::collection::vec(rule(), 0..10).prop_map(|rules| {
         let mut blocks = [String::new(), String::new(), String::new(), String::new()];
         let mut seen = Vec::new();
@@ -77,21 +110,20 @@ fn policy() -> impl Strategy<Value = Policy> {
             }
         }
         let [files, network, process, credentials] = blocks;
-        let text = format!(
-            "policy \"p\" {{\nfilesystem {{\n{files}}}\nnetwork {{\n{network}}}\nprocess {{\n{process}}}\ncredentials \
-             {{\n{credentials}}}\n}}\n"
-        );
-        let inputs = Inputs {
-            parameters: BTreeMap::new(),
-            home: "/home/me".to_owned(),
-            working_directory: "/work".to_owned(),
-            paths: &AsWritten,
-            files: &policy_lang::loader::NoFiles,
-        };
-        let resolved = policy_lang::check(&SourceFile::new("p.remit", text), &inputs);
-        resolved
-            .policy
-            .unwrap_or_else(|| panic!("{:?}", resolved.diagnostics))
+        format!(
+            "filesystem {{\n{files}}}\nnetwork {{\n{network}}}\nprocess {{\n{process}}}\ncredentials \
+             {{\n{credentials}}}\n"
+        )
+    })
+}
+
+fn texts() -> impl Strategy<Value = Texts> {
+    (blocks(), proptest::option::of(blocks())).prop_map(|(own, ceiling)| Texts {
+        own: match ceiling {
+            Some(_) => format!("policy \"p\" {{\nwithin \"org.remit\"\n{own}}}\n"),
+            None => format!("policy \"p\" {{\n{own}}}\n"),
+        },
+        ceiling: ceiling.map(|blocks| format!("policy \"org\" {{\n{blocks}}}\n")),
     })
 }
 
@@ -155,7 +187,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn policy_and_artifact_agree(policy in policy(), accesses in accesses()) {
+    fn policy_and_artifact_agree(texts in texts(), accesses in accesses()) {
+        let policy = texts.policy();
         let Ok(plan) = lower(&policy) else {
             // What does not compile has no second answer; the generator's rules all do.
             return Err(TestCaseError::fail("it does not compile"));
@@ -182,9 +215,10 @@ proptest! {
 
     #[test]
     fn reasons_name_every_matching_rule_once_and_the_decider_is_no_loser(
-        policy in policy(),
+        texts in texts(),
         accesses in accesses(),
     ) {
+        let policy = texts.policy();
         for access in &accesses {
             let reasons = reasons(&policy, access);
             prop_assert_eq!(reasons.decision, decide(&policy, access));
@@ -197,4 +231,54 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn a_proposal_allows_what_was_asked_and_nothing_outside_its_rule(
+        texts in texts(),
+        accesses in proptest::collection::vec(access(), 12),
+        generalise in any::<bool>(),
+    ) {
+        let policy = texts.policy();
+        let above = || (1..).map(LayerId).take(policy.layers.len() - 1);
+        for access in &accesses {
+            let answer = propose(&Request {
+                text: &texts.own,
+                policy: &policy,
+                accesses: std::slice::from_ref(access),
+                generalise,
+                resolve: &|text| texts.resolve(text),
+            });
+            let effect = decide(&policy, access).effect;
+            let out_of_reach = effect == Effect::Forbid
+                || above().any(|layer| decide_in(layer, &policy, access).effect != Effect::Allow);
+            match answer {
+                Answer::Allowed => prop_assert_eq!(effect, Effect::Allow),
+                Answer::Refused(obstacles) => prop_assert!(!obstacles.is_empty()),
+                Answer::Rule(proposal) => {
+                    prop_assert!(!out_of_reach, "{access}: {}", proposal.rule);
+                    let changed = texts.resolve(&proposal.text).unwrap();
+                    prop_assert_eq!(decide(&changed, access).effect, Effect::Allow, "{}", &proposal.rule);
+                    prop_assert!(proposal.text.lines().nth(proposal.line - 1).unwrap().contains(&proposal.rule));
+                    let alone = alone(&proposal.rule, access);
+                    for other in &accesses {
+                        let (before, after) = (decide(&policy, other).effect, decide(&changed, other).effect);
+                        let inside = decide(&alone, other).effect == Effect::Allow;
+                        prop_assert!(before == after || inside, "{other} by {}", proposal.rule);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A policy of one rule.
+fn alone(rule: &str, access: &Access) -> Policy {
+    let block = compiler::testing::domain(access);
+    let texts = Texts {
+        own: String::new(),
+        ceiling: None,
+    };
+    texts
+        .resolve(&format!("policy \"alone\" {{ {block} {{ {rule} }} }}"))
+        .unwrap()
 }
