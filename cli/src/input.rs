@@ -45,7 +45,7 @@ impl Front {
         compiler::check::Options {
             files: &self.files,
             home: &self.home,
-            caller_is_root: rustix::process::geteuid().is_root(),
+            caller_is_root: caller_is_root(),
         }
     }
 
@@ -350,6 +350,12 @@ pub(crate) fn home(bindings: &Bindings) -> anyhow::Result<PathBuf> {
         // A policy that says `~` gets a path that exists nowhere and a warning; one that doesn't is unaffected.
         _ => Ok(PathBuf::from("/nonexistent")),
     }
+}
+
+/// Whether `identity user` is root here. Behind sudo it is the user who called sudo, as it is for `remit run`.
+fn caller_is_root() -> bool {
+    let caller = std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok());
+    rustix::process::getuid().is_root() && caller.is_none_or(|uid: u32| uid == 0)
 }
 
 fn home_of_sudo_caller() -> Option<PathBuf> {

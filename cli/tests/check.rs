@@ -334,3 +334,33 @@ fn conditions_that_no_filter_can_tell_apart_read_as_reviewed() {
     let outcome = check(folder.path(), &["p.remit"]).expect_code(1);
     insta::assert_snapshot!("check_not_lowered", outcome.stdout);
 }
+
+/// All texts that tests have reviewed.
+fn snapshots(folder: &Path, found: &mut String) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() && name != "target" && !name.as_encoded_bytes().starts_with(b".") {
+            snapshots(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "snap") {
+            found.push_str(&fs::read_to_string(&path).expect("read"));
+        }
+    }
+}
+
+#[test]
+fn every_code_is_in_a_text_that_was_reviewed() {
+    use policy_lang::diagnostic::Code;
+    let mut reviewed = String::new();
+    snapshots(&remit::root(), &mut reviewed);
+    // A file of more than a mebibyte is made in `policy-lang/tests/limits.rs`.
+    let missing: Vec<&str> = Code::ALL
+        .iter()
+        .filter(|code| **code != Code::FileTooLarge)
+        .map(|code| code.as_str())
+        .filter(|code| {
+            !reviewed.contains(&format!("[{code}]: ")) && !reviewed.contains(&format!("\n{code}\n\n  "))
+        })
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
