@@ -119,3 +119,118 @@ fn with_the_proposed_rules_what_was_refused_works() {
         after.stderr
     );
 }
+
+/// What is tried, what `why` is asked, and how the event of its refusal is known.
+struct Attempt<'a> {
+    shell: String,
+    question: Vec<String>,
+    fits: &'a dyn Fn(&Value) -> bool,
+}
+
+#[test]
+fn who_refuses_and_whether_that_is_on_record_is_as_was_said() {
+    let Some(host) = host("why-mechanisms", &[]) else {
+        return;
+    };
+    let outside = host.beside("outside");
+    fs::write(&outside, "x").expect("written");
+    host::set_mode(&outside, 0o644);
+    let secret = host.file("secret/key", "x");
+    let locked = host.file("locked/file", "x");
+    for path in [&secret, &locked] {
+        host::set_mode(path, 0o666);
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let port = listener.local_addr().expect("its address").port();
+    let other_port = port ^ 1;
+    let policy = host.policy(
+        &format!(
+            "deny read \"{0}/secret\" because \"hidden\"\ndeny write \"{0}/locked\" because \"kept\"",
+            host.work().display()
+        ),
+        &format!("network {{ allow connect tcp \"127.0.0.1:{port}\" }}"),
+    );
+    let path = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let (outside, secret, locked) = (path(&outside), path(&secret), path(&locked));
+    let python = |code: &str| format!("/usr/bin/python3 -ISc '{code}'");
+    let connect = |address: &str, port: u16| {
+        python(&format!(
+            "import socket; socket.create_connection((\"{address}\", {port}), 2)"
+        ))
+    };
+    let words = |question: &str| question.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let attempts = [
+        Attempt {
+            shell: format!("cat {outside}"),
+            question: words(&format!("read {outside}")),
+            fits: &|event| event["details"]["path"] == *outside,
+        },
+        Attempt {
+            shell: format!("cat {secret}"),
+            question: words(&format!("read {secret}")),
+            fits: &|event| event["details"]["path"] == *secret,
+        },
+        Attempt {
+            shell: format!("echo x >> {locked}"),
+            question: words(&format!("write {locked}")),
+            fits: &|event| event["details"]["path"] == *locked,
+        },
+        Attempt {
+            shell: connect("127.0.0.2", port),
+            question: words(&format!("connect 127.0.0.2:{port}")),
+            fits: &|event| event["details"]["address"] == "127.0.0.2",
+        },
+        Attempt {
+            shell: connect("127.0.0.1", other_port),
+            question: words(&format!("connect 127.0.0.1:{other_port}")),
+            fits: &|event| event["details"]["port"] == other_port,
+        },
+        Attempt {
+            shell: python("import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, 0, 0) != 0)"),
+            question: words("syscall ptrace"),
+            fits: &|event| event["details"]["name"] == "ptrace",
+        },
+    ];
+    let mut on_record = Vec::new();
+    for attempt in &attempts {
+        let outcome = host.sh(&policy, &attempt.shell);
+        assert_ne!(outcome.code, Some(0), "{}", attempt.shell);
+        let mut remit = remit::remit();
+        remit.current_dir(host.work()).arg("why").arg(&policy);
+        remit.args(&attempt.question).args(["--format", "json"]);
+        let answer = remit::output(&mut remit).expect_code(0).json();
+        let said = &answer["answers"][0];
+        assert_eq!(said["outcome"], "denied", "{said}");
+        assert_eq!(said["enforcement"]["status"], "enforced", "{said}");
+        let first = &said["enforcement"]["mechanisms"][0];
+        let events = host.events();
+        let event = events
+            .iter()
+            .find(|event| event["effect"].is_string() && (attempt.fits)(event));
+        match event {
+            Some(event) => {
+                assert_eq!(event["mechanism"], first["mechanism"], "{said}");
+                assert_eq!(event["rule"]["id"], said["decided_by"]["rule"], "{said}");
+                assert_eq!(said["enforcement"]["recorded"], "yes", "{said}");
+                on_record.push(event["mechanism"].as_str().expect("text").to_owned());
+            }
+            None => {
+                let recorded = said["enforcement"]["recorded"].as_str().expect("text");
+                assert!(recorded.starts_with("no"), "{said}");
+            }
+        }
+    }
+    // All kinds are there, and the read-only mount that leaves no record.
+    assert_eq!(
+        on_record,
+        [
+            "landlock-fs",
+            "mount-mask",
+            "cgroup-bpf",
+            "landlock-net",
+            "seccomp"
+        ]
+    );
+    let kept = fs::read_to_string(host.work().join("locked/file")).expect("the file");
+    assert_eq!(kept, "x");
+}
