@@ -176,7 +176,10 @@ fn told(context: &Context<'_>, finding: &Finding) -> Diagnostic {
             let there = context.places.rule(refusing);
             let diagnostic = diagnostic
                 .also_in(there.file, there.span, "this rule of the ceiling refuses it")
-                .help("remove the grant, or have the ceiling allow it by a rule that is more specific");
+                .help(match refusing.effect {
+                    Effect::Forbid => "remove the grant: nothing opens what a ceiling forbids",
+                    _ => "remove the grant, or have the ceiling allow it by a rule that is more specific",
+                });
             match &refusing.because {
                 Some(because) => diagnostic.note(format!("because {because}")),
                 None => diagnostic,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use policy_lang::policy::{Effect, RuleId};
 use policy_lang::reference::Decision;
 
-use super::view::{Items, Saying, Set, View};
+use super::view::{Order, Saying, View};
 
 /// A set that matches, for one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ impl Cells {
     }
 
     /// One more set matches.
-    pub(super) fn add<S: Set>(&mut self, item: u32, items: &Items<S>) {
+    pub(super) fn add(&mut self, item: u32, items: &impl Order) {
         for saying in items.sayings(item) {
             self.add_one(item, saying, |inner, outer| items.strictly_inside(inner, outer));
         }

@@ -10,20 +10,24 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use policy_lang::inclusion::Proof;
-use policy_lang::pattern::{PathPattern, Token};
+use policy_lang::pattern::PathPattern;
 use policy_lang::policy::{FileAccess, Subject};
 use policy_lang::reference::Access;
 
 use super::cells::Cells;
 use super::classes::{Class, Classes};
-use super::names::{Grammar, Kind, Names};
+use super::names::Kind;
 use super::view::{Items, Set, View};
 
 mod merge;
+mod order;
 mod trie;
+mod wild;
 
 use merge::Merging;
+use order::PathOrder;
 use trie::{Reached, Trie};
+use wild::{Families, Wild};
 
 /// Steps from a place to a name, beside those that a tree of literals needs.
 const STEPS_MAX: usize = 200_000;
@@ -58,16 +62,19 @@ pub(super) fn patterns(subject: &Subject, access: FileAccess) -> Vec<Cow<'_, Pat
 pub(super) fn explore(view: &View<'_>, access: FileAccess, out: &mut dyn Classes) {
     let items = Items::collect(view, |subject| patterns(subject, access));
     let trie = Trie::new(&items);
+    let families = Families::new(&trie);
+    let order = PathOrder::new(&items, &trie, &families);
     let mut walk = Walk {
         view,
         access,
-        items: &items,
-        merging: Merging::new(view, &items, &trie),
+        order: &order,
+        merging: Merging::new(view, &order, &trie),
         trie: &trie,
+        families: &families,
         places: Vec::new(),
         known: HashSet::new(),
         open: VecDeque::new(),
-        wild: HashMap::new(),
+        onward: HashMap::new(),
         is_cut: false,
     };
     walk.run(out);
@@ -88,24 +95,24 @@ struct Place {
     is_named: bool,
 }
 
-/// What the components with wildcards that stand at a place make of names.
-struct Wild {
-    components: Vec<u32>,
-    names: Names,
-    kinds: Vec<Kind>,
-    is_complete: bool,
+/// Where names lead that no pattern writes out.
+struct Onward {
+    wild: Rc<Wild>,
+    /// Positions of kinds, and where they lead. Kinds that lead nowhere, or to what all refuse, are left out.
+    kinds: Vec<(usize, Reached)>,
 }
 
 struct Walk<'a> {
     view: &'a View<'a>,
     access: FileAccess,
-    items: &'a Items<Cow<'a, PathPattern>>,
+    order: &'a PathOrder<'a>,
     trie: &'a Trie,
+    families: &'a Families<'a>,
     merging: Merging<'a>,
     places: Vec<Place>,
     known: HashSet<(Vec<u32>, Cells)>,
     open: VecDeque<usize>,
-    wild: HashMap<Vec<u32>, Rc<Wild>>,
+    onward: HashMap<Vec<u32>, Rc<Onward>>,
     is_cut: bool,
 }
 
@@ -140,88 +147,82 @@ impl Walk<'_> {
             .flat_map(|node| node.fixed.keys())
             .map(AsRef::as_ref)
             .collect();
-        let mut components: Vec<u32> = here().flat_map(|node| &node.wild).map(|&(own, _)| own).collect();
-        components.sort_unstable();
-        components.dedup();
-        let stays = here().any(|node| node.stays);
-        let plain = components.is_empty();
-        let wild = self.wild_of(components);
-        self.is_cut |= !wild.is_complete;
+        let onward = self.onward(&nodes);
+        self.is_cut |= !onward.wild.is_complete;
         let mut taken: HashMap<Vec<u32>, HashSet<&str>> = HashMap::new();
         for &name in &written {
-            let matched = if plain {
-                Vec::new()
-            } else {
-                wild.names.matched(name)
-            };
-            let reached = trie.advance(&nodes, Some(name), &wild.numbers(&matched));
-            if stays || !plain {
+            let matched = onward.wild.matched(name);
+            let reached = trie.advance(&nodes, Some(name), &onward.wild.numbers(&matched));
+            if !onward.kinds.is_empty() {
                 taken.entry(matched).or_default().insert(name);
             }
             if !is_settled || reached.differs {
                 self.arrive(Some(at), name, reached, out);
             }
         }
-        let mut steps = written.len() + 1;
-        if !stays && plain {
-            return steps;
-        }
-        for kind in &wild.kinds {
-            steps += 1;
-            let reached = trie.advance(&nodes, None, &wild.numbers(&kind.matched));
-            // Where nothing is matched and nothing can be, paths are like those above.
-            let leads_nowhere = reached.nodes.is_empty() && reached.matched.is_empty();
-            if leads_nowhere || (is_settled && !reached.differs) {
+        for (position, reached) in &onward.kinds {
+            if is_settled && !reached.differs {
                 continue;
             }
+            let Some(kind) = onward.wild.kinds.get(*position) else {
+                continue;
+            };
             let name = match taken.get(&kind.matched) {
-                Some(taken) if taken.contains(kind.name.as_str()) => self.other(&wild, kind, taken),
+                Some(taken) if taken.contains(kind.name.as_str()) => self
+                    .families
+                    .other(&onward.wild, kind, taken)
+                    .unwrap_or_else(|()| {
+                        self.is_cut = true;
+                        None
+                    }),
                 _ => Some(kind.name.clone()),
             };
             if let Some(name) = name {
-                self.arrive(Some(at), &name, reached, out);
+                self.arrive(Some(at), &name, reached.clone(), out);
             }
         }
-        steps
+        1 + written.len() + onward.kinds.len()
     }
 
-    fn other(&mut self, wild: &Wild, kind: &Kind, taken: &HashSet<&str>) -> Option<String> {
-        let numbers = wild.components.iter();
-        let patterns: Vec<&[Token]> = numbers
-            .filter_map(|&number| self.trie.wild.get(number as usize))
-            .map(Vec::as_slice)
-            .collect();
-        Names::other(Grammar::Component, &patterns, &kind.matched, taken).unwrap_or_else(|()| {
-            self.is_cut = true;
-            None
-        })
-    }
-
-    fn wild_of(&mut self, components: Vec<u32>) -> Rc<Wild> {
-        if let Some(known) = self.wild.get(&components) {
+    fn onward(&mut self, nodes: &[u32]) -> Rc<Onward> {
+        // A node with names alone leads nowhere else.
+        let is_open = |&index: &u32| {
+            let node = self.trie.node(index);
+            node.is_some_and(|node| node.stays || !node.wild.is_empty())
+        };
+        let open: Vec<u32> = nodes.iter().copied().filter(is_open).collect();
+        if let Some(known) = self.onward.get(&open) {
             return Rc::clone(known);
         }
-        let tokens = components
-            .iter()
-            .filter_map(|&number| self.trie.wild.get(number as usize));
-        let names = Names::new(Grammar::Component, tokens.map(Vec::as_slice));
-        let (kinds, is_complete) = names.kinds();
-        let wild = Rc::new(Wild {
-            components: components.clone(),
-            names,
-            kinds,
-            is_complete,
-        });
-        self.wild.insert(components, Rc::clone(&wild));
-        wild
+        let wild = self.families.at(&open);
+        let lead = |kind: &Kind| self.trie.advance(&open, None, &wild.numbers(&kind.matched));
+        let kinds = wild.kinds.iter().map(lead).enumerate();
+        // Where nothing is matched and nothing can be, paths are like those above.
+        let is_alive = |(_, reached): &(usize, Reached)| {
+            let leads_nowhere = reached.nodes.is_empty() && reached.matched.is_empty();
+            !leads_nowhere && !self.is_refused(reached)
+        };
+        let kinds = kinds.filter(is_alive).collect();
+        let onward = Rc::new(Onward { wild, kinds });
+        self.onward.insert(open, Rc::clone(&onward));
+        onward
+    }
+
+    /// Whether all that asks is refused there, and everywhere beneath.
+    fn is_refused(&self, reached: &Reached) -> bool {
+        let refuses = |&item: &u32| self.order.refuses_for_good(item, &self.view.groups);
+        reached.matched.iter().any(refuses)
     }
 
     fn arrive(&mut self, above: Option<usize>, name: &str, reached: Reached, out: &mut dyn Classes) {
+        if self.is_refused(&reached) {
+            return;
+        }
         let before = above.and_then(|above| self.places.get(above));
         let mut cells = before.map_or_else(Cells::default, |place| place.cells.clone());
         let mut is_named = before.is_none_or(|place| place.is_named);
         for item in reached.matched {
-            cells.add(item, self.items);
+            cells.add(item, self.order);
         }
         // Beside the tree of literals many roads lead to places that are alike.
         let is_literal = |&index: &u32| self.trie.node(index).is_some_and(|node| node.is_literal);
@@ -278,15 +279,5 @@ impl Walk<'_> {
             .iter()
             .rev()
             .fold(String::new(), |path, name| path + "/" + name)
-    }
-}
-
-impl Wild {
-    /// From positions to indices in the trie.
-    fn numbers(&self, positions: &[u32]) -> Vec<u32> {
-        positions
-            .iter()
-            .filter_map(|&position| self.components.get(position as usize).copied())
-            .collect()
     }
 }

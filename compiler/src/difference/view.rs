@@ -18,6 +18,8 @@ pub(crate) struct View<'a> {
     pub(super) sides: Vec<Side<'a>>,
     /// Cells that are equal where both policies say the same. Absent if their layers cannot be paired.
     pub(super) pairs: Option<Vec<(u16, u16)>>,
+    /// Where each of these has a cell that refuses, nobody asks for more.
+    pub(super) groups: Vec<Range<u16>>,
 }
 
 /// One policy of a view.
@@ -35,16 +37,27 @@ impl<'a> View<'a> {
         let old = Side::new(old, 0, has_firm);
         let new = Side::new(new, old.cells().end, has_firm);
         let pairs = (old.layers == new.layers).then(|| old.cells().zip(new.cells()).collect());
+        let groups = [&old, &new].into_iter().flat_map(|side| {
+            let firm = side.firm_layers();
+            std::iter::once(side.layers()).chain(firm)
+        });
         Self {
-            sides: vec![old, new],
             pairs,
+            groups: groups.collect(),
+            sides: vec![old, new],
         }
     }
 
     pub(crate) fn of_layers(policy: &'a Policy) -> Self {
+        let side = Side::new(policy, 0, false);
+        let ceiling = side.layers().end.saturating_sub(1);
         Self {
-            sides: vec![Side::new(policy, 0, false)],
             pairs: None,
+            // What every layer beneath the outermost refuses is granted by none that has a ceiling.
+            groups: (side.layers().start..ceiling)
+                .map(|cell| cell..cell + 1)
+                .collect(),
+            sides: vec![side],
         }
     }
 }
@@ -102,6 +115,13 @@ pub(super) trait Set: Eq + Hash + Clone {
     fn is_costly(&self, other: &Self) -> bool;
 }
 
+/// What is said of sets, and which lies strictly inside which.
+pub(super) trait Order {
+    fn sayings(&self, item: u32) -> &[Saying];
+
+    fn strictly_inside(&self, inner: u32, outer: u32) -> bool;
+}
+
 /// What one cell says of a set: the strictest effect, and the first rule with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Saying {
@@ -157,10 +177,6 @@ impl<S: Set> Items<S> {
         self.sets.get(item as usize)
     }
 
-    pub(super) fn sayings(&self, item: u32) -> &[Saying] {
-        self.sayings.get(item as usize).map_or(&[], Vec::as_slice)
-    }
-
     /// Whether both policies say the same of it.
     pub(super) fn is_common(&self, item: u32) -> bool {
         self.common.get(item as usize).copied().unwrap_or(false)
@@ -169,8 +185,14 @@ impl<S: Set> Items<S> {
     pub(super) fn numbered(&self) -> impl Iterator<Item = (u32, &S)> {
         (0..).zip(&self.sets)
     }
+}
 
-    pub(super) fn strictly_inside(&self, inner: u32, outer: u32) -> bool {
+impl<S: Set> Order for Items<S> {
+    fn sayings(&self, item: u32) -> &[Saying] {
+        self.sayings.get(item as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn strictly_inside(&self, inner: u32, outer: u32) -> bool {
         let (Some(own), Some(other)) = (self.set(inner), self.set(outer)) else {
             return false;
         };

@@ -3,16 +3,15 @@
 //! Twenty globs like `**/*.pem` can cover a path in a million combinations, but a place that one `deny` has settled needs no
 //! other. A rule is *settled* when no pattern that can still be matched lies strictly inside its own: it never yields.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use policy_lang::pattern::PathPattern;
 use policy_lang::policy::Effect;
 
 use super::super::cells::{Cells, Entry};
-use super::super::view::{Items, View};
+use super::super::view::{Order as _, View};
+use super::order::PathOrder;
 use super::trie::Trie;
 
 /// More patterns ahead than this, and nothing is merged.
@@ -23,13 +22,13 @@ type Ahead = Option<Rc<[u32]>>;
 
 pub(super) struct Merging<'a> {
     view: &'a View<'a>,
-    items: &'a Items<Cow<'a, PathPattern>>,
+    items: &'a PathOrder<'a>,
     trie: &'a Trie,
     ahead: RefCell<HashMap<Vec<u32>, Ahead>>,
 }
 
 impl<'a> Merging<'a> {
-    pub(super) fn new(view: &'a View<'a>, items: &'a Items<Cow<'a, PathPattern>>, trie: &'a Trie) -> Self {
+    pub(super) fn new(view: &'a View<'a>, items: &'a PathOrder<'a>, trie: &'a Trie) -> Self {
         Self {
             view,
             items,

@@ -43,7 +43,7 @@ pub(super) struct Trie {
 }
 
 /// Where a path and one more component lead.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reached {
     /// Nodes from which something can still be matched, sorted.
     pub(super) nodes: Vec<u32>,
@@ -64,9 +64,15 @@ impl Trie {
         };
         let mut known: HashMap<Vec<Token>, u32> = HashMap::new();
         for (item, pattern) in items.numbered() {
-            // A glob that is malformed matches nothing.
-            if let Some(components) = pattern.components() {
-                trie.insert(item, components, !items.is_common(item), &mut known);
+            let differs = !items.is_common(item);
+            match pattern.as_ref() {
+                PathPattern::Literal(path) => trie.insert_literal(item, path, differs),
+                // A glob that is malformed matches nothing.
+                glob @ PathPattern::Glob(_) => {
+                    if let Some(components) = glob.components() {
+                        trie.insert(item, components, differs, &mut known);
+                    }
+                }
             }
         }
         trie
@@ -78,6 +84,33 @@ impl Trie {
 
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// As [`Self::insert`], without looking at characters.
+    fn insert_literal(&mut self, item: u32, path: &str, differs: bool) {
+        let mut at = 0;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let fresh = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+            let Some(node) = self.nodes.get_mut(at as usize) else {
+                return;
+            };
+            node.differs |= differs;
+            at = match node.fixed.get(name) {
+                Some(&known) => known,
+                None => {
+                    node.fixed.insert(name.into(), fresh);
+                    self.nodes.push(Node {
+                        is_literal: true,
+                        ..Node::default()
+                    });
+                    fresh
+                }
+            };
+        }
+        if let Some(node) = self.nodes.get_mut(at as usize) {
+            node.differs |= differs;
+            node.ends.push(item);
+        }
     }
 
     fn insert(
