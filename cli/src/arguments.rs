@@ -146,6 +146,9 @@ pub(crate) struct Test {
     /// Policy file
     #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
     pub(crate) policy: PathBuf,
+    /// Files of `test` blocks, judged with those of the policy
+    #[arg(value_name = "TESTS", value_hint = ValueHint::FilePath)]
+    pub(crate) tests: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) bindings: Bindings,
     /// Only tests with this text in their name

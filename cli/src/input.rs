@@ -14,7 +14,7 @@ use policy_lang::host::{HostPaths, Root};
 use policy_lang::loader::Loader;
 use policy_lang::policy::{Origin, Policy};
 use policy_lang::source::FileId;
-use policy_lang::{Diagnostic, Inputs, PathResolver, SourceFile, Span};
+use policy_lang::{Diagnostic, FileKind, Inputs, PathResolver, Resolved, SourceFile, Span};
 
 mod kept;
 
@@ -35,6 +35,15 @@ pub(crate) struct Front {
 }
 
 impl Front {
+    fn of(resolved: Resolved, home: String) -> Self {
+        Self {
+            files: resolved.files,
+            diagnostics: resolved.diagnostics,
+            policy: resolved.policy,
+            home,
+        }
+    }
+
     /// The policy's own file.
     pub(crate) fn source(&self) -> &SourceFile {
         crate::render::source(&self.files, FileId::default())
@@ -68,6 +77,22 @@ pub(crate) fn front(path: &Path, bindings: &Bindings) -> anyhow::Result<Front> {
     resolved(load(path)?, bindings)
 }
 
+/// The same, with the `test` blocks of other files after those of the policy.
+///
+/// # Errors
+/// As for [`front`], and when such a file cannot be read.
+pub(crate) fn front_with_tests(path: &Path, tests: &[PathBuf], bindings: &Bindings) -> anyhow::Result<Front> {
+    let source = load(path)?;
+    let tests = tests
+        .iter()
+        .map(|path| load(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let root = root(Path::new(&source.name), bindings)?;
+    let inputs = Given::by(bindings)?.inputs(&HostPaths, &root);
+    let resolved = policy_lang::check_with_tests(&source, &tests, &inputs);
+    Ok(Front::of(resolved, inputs.home))
+}
+
 /// Reads a policy file.
 ///
 /// # Errors
@@ -88,6 +113,29 @@ pub(crate) fn resolved(source: SourceFile, bindings: &Bindings) -> anyhow::Resul
     Ok(resolved_with(&source, Given::by(bindings)?, &HostPaths, &root))
 }
 
+/// Looks at a file of groups or of tests. What tests say is judged with a policy.
+///
+/// # Errors
+/// When the bindings make no sense.
+pub(crate) fn without_policy(
+    source: SourceFile,
+    kind: FileKind,
+    bindings: &Bindings,
+) -> anyhow::Result<Front> {
+    let root = root(Path::new(&source.name), bindings)?;
+    let inputs = Given::by(bindings)?.inputs(&HostPaths, &root);
+    let resolved = if kind == FileKind::Tests {
+        Resolved {
+            policy: None,
+            diagnostics: policy_lang::parse_as(&source, kind).diagnostics,
+            files: vec![source],
+        }
+    } else {
+        policy_lang::check_groups(&source, &inputs)
+    };
+    Ok(Front::of(resolved, inputs.home))
+}
+
 /// What a policy is told by whoever calls.
 struct Given {
     parameters: BTreeMap<String, String>,
@@ -105,22 +153,22 @@ impl Given {
     }
 }
 
+impl Given {
+    fn inputs<'a>(self, paths: &'a dyn PathResolver, files: &'a dyn Loader) -> Inputs<'a> {
+        Inputs {
+            parameters: self.parameters,
+            home: self.home,
+            working_directory: self.working_directory,
+            paths,
+            files,
+        }
+    }
+}
+
 /// The front end proper. *What it reads of the host, it reads through `paths` and `files`: see [`artifact_again`].*
 fn resolved_with(source: &SourceFile, given: Given, paths: &dyn PathResolver, files: &dyn Loader) -> Front {
-    let inputs = Inputs {
-        parameters: given.parameters,
-        home: given.home,
-        working_directory: given.working_directory,
-        paths,
-        files,
-    };
-    let resolved = policy_lang::check(source, &inputs);
-    Front {
-        files: resolved.files,
-        diagnostics: resolved.diagnostics,
-        policy: resolved.policy,
-        home: inputs.home,
-    }
+    let inputs = given.inputs(paths, files);
+    Front::of(policy_lang::check(source, &inputs), inputs.home)
 }
 
 /// The directory that `include` and `within` read from.

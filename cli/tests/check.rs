@@ -243,8 +243,37 @@ fn a_directory_is_searched_and_files_of_groups_are_no_mistake_there() {
         .map(|file| file["file"].as_str().expect("text"))
         .collect();
     assert_eq!(names, ["policies/a.remit", "policies/groups.remit"]);
-    check(folder.path(), &["policies/groups.remit"]).expect_code(1);
+    check(folder.path(), &["policies/groups.remit"]).expect_code(0);
     check(folder.path(), &["policies/.hidden"]).expect_code(1);
+}
+
+#[test]
+fn files_without_a_policy_are_checked_for_what_they_are() {
+    let folder = folder(&[
+        (
+            "groups.remit",
+            "include \"more.remit\"\n\ngroup tools {\n    use others\n    filesystem { deny read \"..\" }\n}\n",
+        ),
+        ("more.remit", "group others {\n    process { identity user }\n}\n"),
+        ("tests.remit", "test \"t\" {\n    read \"/x\" is denied\n}\n"),
+    ]);
+    let outcome = check(folder.path(), &["groups.remit", "--format", "json"]).expect_code(1);
+    let findings = outcome.json()["files"][0]["findings"]
+        .as_array()
+        .expect("findings")
+        .clone();
+    let found: Vec<(&str, &str)> = findings
+        .iter()
+        .map(|found| {
+            (
+                found["file"].as_str().expect("text"),
+                found["code"].as_str().expect("text"),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("groups.remit", "R0211"), ("more.remit", "R0710")]);
+    let outcome = check(folder.path(), &["tests.remit"]).expect_code(0);
+    assert_eq!(outcome.stdout, "tests.remit: tests of another policy\n");
 }
 
 #[test]

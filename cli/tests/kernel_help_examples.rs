@@ -61,6 +61,7 @@ fn every_example_of_every_help_page_works() {
     let guardrails = remit::root().join("guardrails");
     std::os::unix::fs::symlink(guardrails, path.join("guardrails")).expect("linked");
     std::fs::write(path.join("review.remit"), remit::SMALL).expect("written");
+    std::fs::write(path.join("more.remit"), TESTS).expect("written");
     let instance = format!("help{}", std::process::id());
     let mut tried = 0;
     for page in PAGES.iter().copied() {

@@ -47,6 +47,36 @@ fn what_holds_is_0_and_says_which_rules_nothing_tried() {
 }
 
 #[test]
+fn tests_of_other_files_are_judged_and_named() {
+    let folder = remit::folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    write("p.remit", &format!("{POLICY}{HOLDS}"));
+    write("more.remit", FAILS);
+    write("wrong.remit", POLICY);
+    let run = |tests: &[&str]| {
+        let mut remit = remit::remit();
+        remit::output(
+            remit
+                .current_dir(folder.path())
+                .args(["test", "p.remit"])
+                .args(tests),
+        )
+    };
+    let outcome = run(&["more.remit"]).expect_code(1);
+    assert!(outcome.stdout.contains("more.remit:2"), "{}", outcome.stdout);
+    let outcome = run(&["wrong.remit"]);
+    assert_ne!(outcome.code, Some(0));
+    assert!(
+        outcome
+            .stderr
+            .contains("a policy cannot stand in a file of tests"),
+        "{}",
+        outcome.stderr
+    );
+    assert_ne!(run(&["nothing.remit"]).code, Some(0));
+}
+
+#[test]
 fn a_failure_is_1_and_names_place_decision_rule_and_losers() {
     let outcome = test(FAILS, &[]).expect_code(1);
     insta::assert_snapshot!(outcome.stdout);

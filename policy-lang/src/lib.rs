@@ -21,6 +21,6 @@ pub mod syscall;
 
 pub use diagnostic::Diagnostic;
 pub use loader::{LoadError, Loader};
-pub use parse::{FileKind, Parsed, parse, parse_as};
-pub use resolve::{Inputs, PathResolver, Resolved, check, check_with_tests, resolve};
+pub use parse::{FileKind, Parsed, kind_of, parse, parse_as};
+pub use resolve::{Inputs, PathResolver, Resolved, check, check_groups, check_with_tests, resolve};
 pub use source::{SourceFile, Span};

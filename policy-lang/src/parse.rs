@@ -44,6 +44,20 @@ pub enum FileKind {
     Any,
 }
 
+/// What a text is, by what stands at its top level. What holds nothing, or nothing that can be read, is meant as a policy.
+#[must_use]
+pub fn kind_of(source: &SourceFile) -> FileKind {
+    let Some(ast) = parse_as(source, FileKind::Any).ast else {
+        return FileKind::Policy;
+    };
+    match ast.policy {
+        Some(_) => FileKind::Policy,
+        None if !ast.groups.is_empty() || !ast.includes.is_empty() => FileKind::Groups,
+        None if !ast.tests.is_empty() => FileKind::Tests,
+        None => FileKind::Policy,
+    }
+}
+
 /// Parses a policy file. Never fails as a function: mistakes are diagnostics, several for each file.
 #[must_use]
 pub fn parse(source: &SourceFile) -> Parsed {

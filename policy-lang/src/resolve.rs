@@ -137,6 +137,26 @@ pub fn check_with_tests(source: &SourceFile, tests: &[SourceFile], inputs: &Inpu
     resolved
 }
 
+/// Parses a file of groups and resolves each of them, as a policy that uses it would.
+#[must_use]
+pub fn check_groups(source: &SourceFile, inputs: &Inputs<'_>) -> Resolved {
+    let parsed = parse_as(source, FileKind::Groups);
+    let mut diagnostics = parsed.diagnostics;
+    let mut files = vec![source.clone()];
+    if let Some(ast) = &parsed.ast {
+        let mut resolver = Resolver::new(source, inputs, ast.complete);
+        resolver.library(Tree::Given(ast));
+        diagnostics.extend(resolver.diagnostics);
+        files = resolver.files;
+    }
+    in_order(&mut diagnostics);
+    Resolved {
+        policy: None,
+        diagnostics,
+        files,
+    }
+}
+
 fn resolve_with_tests(ast: &Ast, source: &SourceFile, tests: &[SourceFile], inputs: &Inputs<'_>) -> Resolved {
     let mut resolver = Resolver::new(source, inputs, ast.complete);
     let policy = resolver.policy(ast, tests);
@@ -283,6 +303,23 @@ impl<'a> Resolver<'a> {
             found.extend(self.test_file(source));
         }
         self.join(facts, found)
+    }
+
+    /// Every group of a file, for what is wrong with it.
+    fn library(&mut self, tree: Tree<'a>) {
+        let groups = self.read_groups(FileId::default(), &tree);
+        let own = self.every_group(&tree, &groups);
+        for group in &own {
+            self.file = group.file;
+            self.find_scratches(group.items());
+        }
+        for group in own {
+            self.file = group.file;
+            self.via = Some(group.name.clone());
+            self.labels.clear();
+            self.summary_of(group.items());
+            self.blocks(group.items(), &mut rules::Said::default());
+        }
     }
 
     /// The tests of a file of their own.

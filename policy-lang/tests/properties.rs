@@ -1,15 +1,25 @@
 //! Properties of the front end on generated input.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
-use policy_lang::pattern::PathPattern;
+use std::collections::BTreeSet;
+
+use policy_lang::diagnostic::Label;
+use policy_lang::loader::InMemory;
+use policy_lang::pattern::{HostPattern, PathPattern};
 use policy_lang::policy::{Origin, Rule, Subject};
+use policy_lang::source::FileId;
 use policy_lang::{Diagnostic, Resolved, SourceFile};
 use proptest::prelude::*;
 
 #[path = "support/tree.rs"]
 mod tree;
 
-use tree::{check, check_with};
+use tree::{check, check_among, check_with};
 
 /// Pieces that meet in odd orders: words of the language, broken leaves, characters of several bytes.
 const PIECES: &[&str] = &[
@@ -26,7 +36,13 @@ const PIECES: &[&str] = &[
     "test",
     "summary",
     "within",
+    "include",
+    "group",
+    "org::a",
     "use",
+    "std::linux",
+    "\"lib/x.remit\"",
+    "io-uring",
     "std::git",
     "param",
     ":",
@@ -71,6 +87,18 @@ const PIECES: &[&str] = &[
     "pass",
     "set",
     "broker",
+    "for",
+    "as",
+    "bearer",
+    "from",
+    "ttl",
+    "header",
+    "\"*.example.com:443\"",
+    "\"LC_*\"",
+    "keep",
+    "review",
+    "ephemeral",
+    "asked",
     "identity",
     "dynamic",
     "1:2",
@@ -132,12 +160,16 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat())
 }
 
-const SEED: &str = include_str!("fixtures/good/everything.remit");
+const SEEDS: [&str; 2] = [
+    include_str!("fixtures/good/everything.remit"),
+    include_str!("fixtures/good/sketch.remit"),
+];
 
 /// A good file with a stretch of it replaced.
 fn mutated() -> impl Strategy<Value = String> {
-    (0..SEED.len(), 0..40_usize, soup_of(3)).prop_map(|(start, len, piece)| {
-        let mut characters: Vec<char> = SEED.chars().collect();
+    let places = (any::<bool>(), 0..3000_usize, 0..40_usize, soup_of(3));
+    places.prop_map(|(which, start, len, piece)| {
+        let mut characters: Vec<char> = SEEDS[usize::from(which)].chars().collect();
         let start = start.min(characters.len());
         let end = (start + len).min(characters.len());
         characters.splice(start..end, piece.chars());
@@ -164,26 +196,29 @@ fn is_sound(source: &SourceFile, resolved: &Resolved) {
         "a policy if and only if there is no error: {:?}",
         source.text
     );
+    let text_of = |file: FileId| &resolved.files[usize::from(file.0)].text;
     for found in &resolved.diagnostics {
-        let spans = found.secondary.iter().map(|label| label.span);
-        let spans = spans
-            .chain(found.suggestion.iter().map(|suggestion| suggestion.span))
-            .chain([found.span]);
-        for span in spans {
+        let suggested = found.suggestion.iter().map(|suggestion| suggestion.span);
+        let own = suggested.chain([found.span]).map(|span| (found.file, span));
+        let other = |label: &Label| (label.file.unwrap_or(found.file), label.span);
+        for (file, span) in own.chain(found.secondary.iter().map(other)) {
             assert!(
-                source.text.get(span.start..span.end).is_some(),
+                text_of(file).get(span.start..span.end).is_some(),
                 "{span:?} of {:?}: {found:?}",
                 source.text
             );
         }
         assert!(found.help.is_some(), "{found:?}");
     }
-    let starts: Vec<usize> = resolved
+    let places: Vec<_> = resolved
         .diagnostics
         .iter()
-        .map(|found| found.span.start)
+        .map(|found| (found.file, found.span.start))
         .collect();
-    assert!(starts.is_sorted(), "diagnostics come in source order");
+    assert!(
+        places.is_sorted(),
+        "diagnostics come file by file, in source order"
+    );
 }
 
 fn written(resolved: &Resolved) -> Vec<Rule> {
@@ -265,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn an_address_value_adds_no_address_and_no_port(host in "[0-9a-f:./*\\[\\]-]{0,16}", port in "[0-9*-]{0,6}") {
+    fn a_host_value_adds_no_host_and_no_port(host in "[0-9a-f:./*\\[\\]-]{0,16}|[a-c*]{1,2}(\\.[a-c1*]{1,2}){0,2}", port in "[0-9*-]{0,6}") {
         let source = SourceFile::new(
             "p.remit",
             "policy \"p\" { param h: host\n param n: port\n network { allow connect tcp \"${h}:${n}\" } }",
@@ -273,11 +308,20 @@ proptest! {
         let resolved = check_with(&source, &[("h", &host), ("n", &port)]);
         is_sound(&source, &resolved);
         if let Some(rule) = only_rule(&resolved) {
-            let Subject::Network { targets, .. } = rule.subject else { panic!("{rule:?}") };
-            let [target] = targets.as_slice() else { panic!("{targets:?}") };
-            prop_assert_eq!(target.prefix_len, if target.address.is_ipv4() { 32 } else { 128 });
-            prop_assert_eq!(target.first_port, target.last_port);
-            prop_assert_eq!(target.first_port.to_string(), port.trim_start_matches('0'));
+            let Subject::Network { targets, hosts, .. } = rule.subject else { panic!("{rule:?}") };
+            let (first, last) = match (targets.as_slice(), hosts.as_slice()) {
+                ([target], []) => {
+                    prop_assert_eq!(target.prefix_len, if target.address.is_ipv4() { 32 } else { 128 });
+                    (target.first_port, target.last_port)
+                }
+                ([], [name]) => {
+                    prop_assert!(matches!(&name.pattern, HostPattern::Name(_)), "{}", name.pattern);
+                    (name.first_port, name.last_port)
+                }
+                other => panic!("{other:?}"),
+            };
+            prop_assert_eq!(first, last);
+            prop_assert_eq!(first.to_string(), port.trim_start_matches('0'));
         }
     }
 
@@ -295,4 +339,59 @@ proptest! {
             prop_assert_eq!(rule.text, second.text);
         }
     }
+
+    #[test]
+    fn any_tree_of_files_gets_a_sound_answer(
+        policy in file_of(true),
+        files in prop::collection::vec(file_of(false), 6),
+    ) {
+        let named = files.into_iter().enumerate().map(|(index, text)| (format!("lib/{index}.remit"), text));
+        let files = InMemory(named.collect());
+        let source = SourceFile::new("p.remit", policy);
+        let resolved = check_among(&source, &files);
+        is_sound(&source, &resolved);
+        // Each group's rules are there once in each layer.
+        let mut seen = BTreeSet::new();
+        for rule in written(&resolved) {
+            prop_assert!(seen.insert((rule.layer, rule.via.clone(), rule.origin.clone())), "{rule:?}");
+        }
+    }
+}
+
+/// A policy or a file of groups that names others, some of which exist and some of which lead back.
+fn file_of(policy: bool) -> impl Strategy<Value = String> {
+    let some = |most| prop::collection::vec(0..8_usize, 0..most);
+    (some(3), some(2), some(4), some(3), any::<bool>()).prop_map(
+        move |(includes, within, uses, defines, both)| {
+            let mut text = String::new();
+            let (mut includes, mut defines, mut uses) = (includes, defines, uses);
+            for list in [&mut defines, &mut uses] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            includes.sort_unstable();
+            includes.dedup();
+            for index in includes {
+                text.push_str(&format!("include \"lib/{index}.remit\"\n"));
+            }
+            for index in &defines {
+                text.push_str(&format!(
+                    "group g{index} {{ use g{} filesystem {{ allow read \"/g{index}\" }} }}\n",
+                    index + 1
+                ));
+            }
+            if policy || (both && !within.is_empty()) {
+                let within = within
+                    .first()
+                    .map(|index| format!("within \"lib/{index}.remit\""));
+                let known = uses.iter().filter(|index| defines.contains(index));
+                let uses: String = known.map(|index| format!("use g{index}\n")).collect();
+                text.push_str(&format!(
+                    "policy \"p\" {{ {}\n{uses} }}\n",
+                    within.unwrap_or_default()
+                ));
+            }
+            text
+        },
+    )
 }

@@ -34,6 +34,7 @@ Exits 0 when every line holds and enough rules are covered, 1 when not, 2 when n
 
 Examples:
   $ remit test build.remit
+  $ remit test build.remit more.remit
   $ remit test build.remit --filter keys --format junit
   $ remit test build.remit --fail-under 0";
 

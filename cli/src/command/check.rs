@@ -14,8 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use policy_lang::diagnostic::{Code, Severity};
-use policy_lang::{Diagnostic, SourceFile};
+use policy_lang::diagnostic::Severity;
+use policy_lang::{Diagnostic, FileKind, SourceFile};
 
 use crate::arguments::{Check, CheckFormat, ColorChoice};
 use crate::command::files::{self, Links};
@@ -37,7 +37,6 @@ pub(super) fn run(arguments: &Check, color: ColorChoice) -> anyhow::Result<ExitC
         Links::Followed
     };
     for path in files::policies(&arguments.policies, links)? {
-        let named = arguments.policies.contains(&path);
         let mut source = input::load(&path)?;
         let fixed = if arguments.fix {
             let fixed = fixed(&path, &source, arguments)?;
@@ -46,10 +45,9 @@ pub(super) fn run(arguments: &Check, color: ColorChoice) -> anyhow::Result<ExitC
         } else {
             None
         };
-        if let Some(mut one) = judged(source, named, arguments, &levels)? {
-            one.fixed = fixed.map(|fixed| (fixed.taken, fixed.refused));
-            checked.push(one);
-        }
+        let mut one = judged(source, arguments, &levels)?;
+        one.fixed = fixed.map(|fixed| (fixed.taken, fixed.refused));
+        checked.push(one);
     }
     print(&checked, arguments.format, color)?;
     let sound = checked.iter().all(Checked::is_sound);
@@ -65,8 +63,8 @@ struct Checked {
     front: Front,
     /// Lines of `test` blocks.
     expectations: usize,
-    /// It has groups for others to include, and no policy.
-    is_library: bool,
+    /// What the file is for: groups and tests have no policy.
+    kind: FileKind,
     /// How many proposals `--fix` took, and why it took no more.
     fixed: Option<(usize, Option<String>)>,
 }
@@ -82,27 +80,22 @@ impl Checked {
     }
 }
 
-/// Reads and checks a text. Nothing to say about a file that was only found in a directory, and is no policy.
-fn judged(
-    source: SourceFile,
-    named: bool,
-    arguments: &Check,
-    levels: &Levels<'_>,
-) -> anyhow::Result<Option<Checked>> {
-    let (front, artifact) = input::compiled_text(source, &arguments.bindings)?;
+/// Reads and checks a text of any kind.
+fn judged(source: SourceFile, arguments: &Check, levels: &Levels<'_>) -> anyhow::Result<Checked> {
+    let kind = policy_lang::kind_of(&source);
+    let (front, artifact) = match kind {
+        FileKind::Groups | FileKind::Tests => {
+            (input::without_policy(source, kind, &arguments.bindings)?, None)
+        }
+        FileKind::Policy | FileKind::Any => input::compiled_text(source, &arguments.bindings)?,
+    };
     let mut checked = Checked {
         front,
         expectations: 0,
-        is_library: false,
+        kind,
         fixed: None,
     };
     let front = &mut checked.front;
-    if !named && is_library(front) {
-        checked.is_library = true;
-        // What it defines is judged in the policies that use it.
-        front.diagnostics.retain(|found| found.code != Code::PolicyCount);
-        return Ok(Some(checked));
-    }
     if let Some(policy) = &front.policy {
         let options = front.options();
         let mut found = compiler::check::lints(policy, &options);
@@ -120,27 +113,18 @@ fn judged(
         front.add(found);
     }
     levels.apply(&mut front.diagnostics);
-    Ok(Some(checked))
-}
-
-/// Whether the only thing that is missing is a policy.
-fn is_library(front: &Front) -> bool {
-    let text = &front.source().text;
-    let begins = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
-    begins("group ") && !begins("policy ")
+    Ok(checked)
 }
 
 /// What `--fix` makes of a file. It is written if anything was taken.
 fn fixed(path: &Path, source: &SourceFile, arguments: &Check) -> anyhow::Result<fix::Fixed> {
     let none = Levels::new(&[], &[])?;
     let fixed = fix::fix(source, |text| {
-        let checked = judged(text.clone(), true, arguments, &none)?;
-        Ok(
-            checked.map_or_else(fix::Reading::default, |checked| fix::Reading {
-                policy: checked.front.policy,
-                found: checked.front.diagnostics,
-            }),
-        )
+        let checked = judged(text.clone(), arguments, &none)?;
+        Ok(fix::Reading {
+            policy: checked.front.policy,
+            found: checked.front.diagnostics,
+        })
     })?;
     if fixed.taken > 0 {
         files::replace(path, &fixed.text).with_context(|| format!("cannot write `{}`", path.display()))?;

@@ -11,13 +11,13 @@ use compiler::testing::judge;
 
 use crate::arguments::{ColorChoice, Test, TestFormat};
 use crate::exit;
-use crate::input::front;
+use crate::input::front_with_tests;
 use crate::render::{Surface, diagnostic, json, junit};
 
 use report::Report;
 
 pub(super) fn run(arguments: &Test, color: ColorChoice) -> anyhow::Result<ExitCode> {
-    let front = front(&arguments.policy, &arguments.bindings)?;
+    let front = front_with_tests(&arguments.policy, &arguments.tests, &arguments.bindings)?;
     let drawn = diagnostic::draw(&front.files, &front.diagnostics, Surface::stderr(color));
     std::io::stderr().lock().write_all(drawn.as_bytes())?;
     let Some(policy) = &front.policy else {

@@ -63,15 +63,7 @@ impl<'a> Resolver<'a> {
         let mut names: Vec<String> = Vec::new();
         let mut next = Some((FileId::default(), root, None));
         while let Some((file, tree, asked)) = next.take() {
-            let mut walk = Walk {
-                open: Vec::new(),
-                seen: BTreeSet::new(),
-                groups: GroupTable::new(),
-            };
-            self.file = file;
-            self.define(file, &tree, &mut walk.groups);
-            self.read_includes(file, &tree, &mut walk);
-            self.file = file;
+            let groups = self.read_groups(file, &tree);
             if let Some((asked, name)) = self.ceiling(&tree, &names, layers.len() + 1) {
                 if let Some((file, tree)) = self.read(&name, FileKind::Policy, asked) {
                     next = Some((file, tree, Some(asked)));
@@ -82,13 +74,26 @@ impl<'a> Resolver<'a> {
                 id: LayerId(u8::try_from(layers.len()).unwrap_or(u8::MAX)),
                 file,
                 tree,
-                groups: walk.groups,
+                groups,
                 asked,
                 used: Vec::new(),
                 parameters: BTreeMap::new(),
             });
         }
         layers
+    }
+
+    /// The groups of a file and of those it includes.
+    pub(super) fn read_groups(&mut self, file: FileId, root: &Tree<'a>) -> GroupTable<'a> {
+        let mut walk = Walk {
+            open: Vec::new(),
+            seen: BTreeSet::new(),
+            groups: GroupTable::new(),
+        };
+        self.define(file, root, &mut walk.groups);
+        self.read_includes(file, root, &mut walk);
+        self.file = file;
+        walk.groups
     }
 
     /// The ceiling that a policy names, if it can be one.

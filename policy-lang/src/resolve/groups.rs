@@ -101,6 +101,21 @@ impl<'a> Resolver<'a> {
         walk.found
     }
 
+    /// The groups that a file defines, with those that they use.
+    pub(super) fn every_group(&mut self, tree: &Tree<'a>, groups: &GroupTable<'a>) -> Vec<Group<'a>> {
+        let mut walk = Walk {
+            open: Vec::new(),
+            seen: BTreeSet::new(),
+            found: Vec::new(),
+        };
+        for block in &tree.groups {
+            if groups.contains_key(&block.name.text) {
+                self.follow_one(&block.name, groups, &mut walk);
+            }
+        }
+        walk.found
+    }
+
     fn follow(&mut self, items: &[Item], groups: &GroupTable<'a>, walk: &mut Walk<'a>) {
         let mut here: BTreeMap<&str, Place> = BTreeMap::new();
         for item in items {

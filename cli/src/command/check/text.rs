@@ -1,5 +1,6 @@
 //! Findings for a person, and one line that sums up each file.
 
+use policy_lang::FileKind;
 use policy_lang::diagnostic::Severity;
 
 use super::Checked;
@@ -27,7 +28,8 @@ fn summary(checked: &Checked, surface: Surface) -> String {
             format!("policy \"{name}\", {} expectations hold", checked.expectations),
         ),
         (0, Some(name)) => (Style::Good, format!("policy \"{name}\"")),
-        (0, None) if checked.is_library => (Style::Good, "groups for others".to_owned()),
+        (0, None) if checked.kind == FileKind::Groups => (Style::Good, "groups for others".to_owned()),
+        (0, None) if checked.kind == FileKind::Tests => (Style::Good, "tests of another policy".to_owned()),
         _ => (Style::Bad, count(errors, "error")),
     };
     let mut line = format!(
