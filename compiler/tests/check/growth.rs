@@ -27,6 +27,13 @@ pub(crate) fn text(rules: usize) -> String {
         )
         .unwrap();
     }
+    for number in 0..10 {
+        writeln!(
+            text,
+            "        deny read \"/srv/**/[a-c]{number}*.pem\" because \"keys\""
+        )
+        .unwrap();
+    }
     text.push_str("    }\n    network {\n");
     for number in 0..rules / 3 {
         let (second, third) = (number / 256 % 256, number % 256);

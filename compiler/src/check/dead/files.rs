@@ -1,5 +1,6 @@
 //! Rules on files. Literals are nested or have nothing in common, so a walk up the directories finds what covers one.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use artifact::filesystem::path;
@@ -13,6 +14,11 @@ use crate::check::place::{Kind, tokens};
 
 /// How many globs a part is compared with. Beyond that it counts as alive.
 const GLOBS_MAX: usize = 64;
+/// How much is spent on such comparisons for a policy, so that many globs over many paths cost no more than some
+/// milliseconds. Text is matched with text quickly; anything else needs automata.
+const WORK_MAX: usize = 20_000;
+const TEXT: usize = 1;
+const AUTOMATON: usize = 16;
 
 const ALL: [FileAccess; 3] = [FileAccess::Read, FileAccess::Write, FileAccess::Execute];
 const SCRATCH: [FileAccess; 2] = [FileAccess::Read, FileAccess::Write];
@@ -36,6 +42,7 @@ struct Index<'a> {
     literals: HashMap<(FileAccess, &'a str), There>,
     globs: HashMap<(FileAccess, String), Vec<Seen<'a>>>,
     any_glob: bool,
+    work: Cell<usize>,
 }
 
 pub(super) fn judge(context: &Context<'_>) -> Vec<Part> {
@@ -169,8 +176,16 @@ impl<'a> Index<'a> {
             .take(GLOBS_MAX + 1)
             .copied()
             .collect();
+        let work = near.iter().map(|seen| match (seen.pattern, pattern) {
+            (PathPattern::Glob(glob), PathPattern::Literal(_)) if !glob.contains(['[', '\\']) => TEXT,
+            _ => AUTOMATON,
+        });
+        self.work.set(self.work.get() + work.sum::<usize>());
+        if near.len() > GLOBS_MAX || self.work.get() > WORK_MAX {
+            return None;
+        }
         let includes = |seen: &Seen<'a>| seen.pattern.includes(pattern).holds();
-        (near.len() <= GLOBS_MAX).then(|| near.into_iter().filter(includes).collect())
+        Some(near.into_iter().filter(includes).collect())
     }
 
     fn forbidden(&self, access: FileAccess, anchor: &str, globs: &[Seen<'_>]) -> Option<RuleId> {
