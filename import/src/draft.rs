@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use policy_lang::pattern::host::HostPattern;
+pub(crate) use policy_lang::resolve::quoted;
 
 /// Statements by block.
 #[derive(Debug, Default)]
@@ -218,28 +219,6 @@ fn tail(suffix: Suffix<'_>) -> String {
         tail.push_str(" permit degraded");
     }
     tail
-}
-
-/// A string of the language. What nobody should read over becomes an escape.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' | '$' => {
-                quoted.push('\\');
-                quoted.push(character);
-            }
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            other if other.is_control() || policy_lang::source::misleads(other) => {
-                let _ = write!(quoted, "\\u{{{:x}}}", u32::from(other));
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 /// A host or an address as the first half of a target.

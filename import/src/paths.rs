@@ -1,6 +1,7 @@
 //! Paths of other tools as paths of the language.
 
 use policy_lang::pattern::PathPattern;
+use policy_lang::resolve::escaped;
 
 /// How the source reads its paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,17 +101,6 @@ fn root(text: &str) -> Result<(Root, &str), String> {
     } else {
         Ok((Root::Here, text))
     }
-}
-
-fn escaped(part: &str) -> String {
-    let mut escaped = String::with_capacity(part.len());
-    for character in part.chars() {
-        if matches!(character, '*' | '?' | '[' | ']' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
 
 #[cfg(test)]

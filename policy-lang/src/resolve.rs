@@ -35,6 +35,7 @@ mod unlock;
 mod workspace;
 
 use files::Tree;
+pub use glob::escaped;
 use parameters::Bound;
 pub use text::{quoted, quoted_path};
 

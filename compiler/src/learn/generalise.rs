@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use policy_lang::policy::FileAccess;
+use policy_lang::resolve::escaped;
 
 use super::{Grant, Refusal, Subject, Surroundings};
 
@@ -267,15 +268,4 @@ fn written(pattern: &str, surroundings: &Surroundings) -> String {
         (_, Some(rest)) if rest.starts_with('/') => format!("~{rest}"),
         _ => pattern.to_owned(),
     }
-}
-
-fn escaped(path: &str) -> String {
-    let mut escaped = String::with_capacity(path.len());
-    for character in path.chars() {
-        if matches!(character, '*' | '?' | '[' | ']' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }

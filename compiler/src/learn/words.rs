@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
+use policy_lang::resolve::quoted;
+
 use super::{Grant, Subject};
 
 /// How much a scratch directory holds.
@@ -69,24 +71,4 @@ fn statement(grant: &Grant) -> String {
         }
         Subject::Syscall { name } => format!("allow syscall {}", quoted(name)),
     }
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' | '$' => {
-                quoted.push('\\');
-                quoted.push(character);
-            }
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            other if other.is_control() || policy_lang::source::misleads(other) => {
-                let _ = write!(quoted, "\\u{{{:x}}}", u32::from(other));
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

@@ -20,7 +20,7 @@ pub(super) enum Component {
 }
 
 /// A name or a path, with whatever a pattern would read in it taken literally.
-pub(super) fn escaped(name: &str) -> String {
+pub fn escaped(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for character in name.chars() {
         if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
