@@ -15,6 +15,8 @@ mod probes;
 mod rego;
 mod tests_of_rego;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 pub use exception::{Date, Exception};
@@ -74,12 +76,12 @@ pub enum Answer {
     Failed(Failure),
 }
 
-/// Does a job.
+/// Does a job: all rules of a judgement, or each test, within a time.
 #[must_use]
-pub fn work(job: &Job) -> Answer {
+pub fn work(job: &Job, time: Duration) -> Answer {
     let done = match &job.task {
-        Task::Judge { input, today } => rego::judge(&job.files, input, today).map(Answer::Judged),
-        Task::Test => tests_of_rego::run(&job.files).map(Answer::Tested),
+        Task::Judge { input, today } => rego::judge(&job.files, input, today, time).map(Answer::Judged),
+        Task::Test => tests_of_rego::run(&job.files, time).map(Answer::Tested),
     };
     done.unwrap_or_else(Answer::Failed)
 }

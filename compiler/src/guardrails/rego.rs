@@ -21,8 +21,6 @@ pub const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
 const MAX_FINDINGS: usize = 1_000;
 /// Bytes of what Rego says about one finding.
 const MAX_SAID_BYTES: usize = 1_024;
-/// For all rules of one judgement together, and for each test.
-const TIME: Duration = Duration::from_secs(2);
 /// Steps between two looks at the clock.
 const STEPS: NonZeroU32 = NonZeroU32::MIN.saturating_add(255);
 
@@ -126,9 +124,9 @@ pub(super) fn load<'f>(files: impl Iterator<Item = &'f RegoFile>) -> Result<Load
 }
 
 /// Gives the rules from now on so long.
-pub(super) fn start_clock(engine: &mut Engine) {
+pub(super) fn start_clock(engine: &mut Engine, time: Duration) {
     engine.set_execution_timer_config(ExecutionTimerConfig {
-        limit: TIME,
+        limit: time,
         check_interval: STEPS,
     });
 }
@@ -158,6 +156,7 @@ pub(super) fn judge(
     files: &[RegoFile],
     input: &serde_json::Value,
     today: &Date,
+    time: Duration,
 ) -> Result<Vec<Finding>, Failure> {
     let Loaded { mut engine, declared } = load(files.iter().filter(|file| !file.is_test()))?;
     let judges = |name: &str| name == "deny" || name == "warn";
@@ -170,7 +169,7 @@ pub(super) fn judge(
             rule: "input".to_owned(),
             why: said(&format!("{error:#}")),
         })?;
-    start_clock(&mut engine);
+    start_clock(&mut engine, time);
     let mut findings = Vec::new();
     let mut exceptions: Vec<Exception> = Vec::new();
     for ((package, name), (file, line)) in &declared {

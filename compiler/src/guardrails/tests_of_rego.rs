@@ -1,5 +1,7 @@
 //! Tests of the guardrails themselves, as `opa test` knows them: rules whose name begins with `test_`.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::RegoFile;
@@ -19,7 +21,7 @@ pub struct Outcome {
 }
 
 /// Runs every test, each with a clock of its own.
-pub(super) fn run(files: &[RegoFile]) -> Result<Vec<Outcome>, Failure> {
+pub(super) fn run(files: &[RegoFile], time: Duration) -> Result<Vec<Outcome>, Failure> {
     let Loaded { engine, declared } = rego::load(files.iter())?;
     let tests = declared.iter().filter(|((_, name), _)| name.starts_with("test_"));
     let outcomes: Vec<Outcome> = tests
@@ -27,7 +29,7 @@ pub(super) fn run(files: &[RegoFile]) -> Result<Vec<Outcome>, Failure> {
             let rule = format!("{package}.{name}");
             // What one test evaluated must not be there for the next.
             let mut engine = engine.clone();
-            rego::start_clock(&mut engine);
+            rego::start_clock(&mut engine, time);
             let failure = match rego::evaluate(&mut engine, &rule) {
                 Ok(serde_json::Value::Bool(true)) => None,
                 Ok(value) => Some(rego::said(&format!("it is {value}"))),
