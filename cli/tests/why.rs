@@ -175,6 +175,21 @@ fn a_recorded_refusal_that_no_rule_may_open_says_whom_to_ask() {
     assert!(ask.starts_with("p.remit:7 forbids it"), "{ask}");
 }
 
+#[test]
+fn a_rule_that_this_host_would_not_enforce_says_so() {
+    let folder = Folder::new();
+    let answer = folder.answer(&["connect", "example.com:443", "--propose"]);
+    assert_eq!(
+        answer["proposal"]["rule"],
+        "allow connect tcp \"example.com:443\""
+    );
+    let notes = answer["proposal"]["notes"].as_array().expect("a list");
+    let text = notes[0].as_str().expect("text");
+    assert!(text.starts_with("this host does not enforce that rule"), "{text}");
+    let address = folder.answer(&["connect", "203.0.113.1:443", "--propose"]);
+    assert_eq!(address["proposal"]["notes"].as_array().expect("a list").len(), 0);
+}
+
 const CEILING: &str = r#"policy "org" {
     filesystem { allow read, execute "/usr" deny read "/usr/share/keys" because "keys stay" }
     network { allow connect tcp "192.0.2.0/24:443" }

@@ -1,6 +1,8 @@
 //! The narrowest rule that would allow what was asked about, or who stands in the way.
 
+use artifact::rule::Origin;
 use compiler::why::proposal::{Answer, Obstacle, Request, propose};
+use enforcer::Status;
 use policy_lang::policy::Policy;
 use policy_lang::{Diagnostic, SourceFile};
 
@@ -41,6 +43,7 @@ pub(super) fn look(policy: &Policy, source: &SourceFile, asked: &Asked, argument
         },
         Answer::Rule(proposal) => {
             let mut notes = proposal.notes;
+            notes.extend(unenforced(&resolve, &proposal.text, &source.name, proposal.line));
             if asked.event.as_ref().is_some_and(|event| event.arguments_matter)
                 && arguments.arguments.is_empty()
             {
@@ -59,6 +62,39 @@ pub(super) fn look(policy: &Policy, source: &SourceFile, asked: &Asked, argument
                 ..report("rule")
             }
         }
+    }
+}
+
+/// That this host would not enforce the new rule, or not fully, so that a run of the changed policy is refused.
+fn unenforced(
+    resolve: &dyn Fn(&str) -> Result<Policy, String>,
+    text: &str,
+    file: &str,
+    line: usize,
+) -> Option<String> {
+    let plan = match compiler::lower(&resolve(text).ok()?) {
+        Ok(plan) => plan,
+        Err(errors) => {
+            let first = errors.first()?;
+            return Some(format!("with it the policy cannot be compiled: {first}"));
+        }
+    };
+    let artifact = compiler::emit(&plan);
+    let is_new = |origin: &Origin| match origin {
+        Origin::Policy {
+            file: own, line: at, ..
+        } => own == file && usize::try_from(*at).is_ok_and(|at| at == line),
+        Origin::BuiltIn => false,
+    };
+    let statuses = enforcer::assess(&artifact, &enforcer::capabilities::probe());
+    let mut pairs = artifact.rules.iter().zip(statuses);
+    let (_, status) =
+        pairs.find(|(rule, status)| is_new(&rule.origin) && status.status != Status::Enforced)?;
+    match status.status {
+        Status::Partly { why } | Status::Unenforceable { why } => Some(format!(
+            "this host does not enforce that rule, so it would refuse the run: {why}"
+        )),
+        Status::Enforced => None,
     }
 }
 
