@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod ceilings;
 mod generate;
 mod properties;
 mod rules;
