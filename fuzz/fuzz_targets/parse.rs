@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use policy_lang::policy::{Origin, Subject};
+use policy_lang::loader::InMemory;
+use policy_lang::policy::{LayerId, Rule, Subject};
 use policy_lang::resolve::AsWritten;
+use policy_lang::source::FileId;
 use policy_lang::{Diagnostic, Inputs, Resolved, SourceFile};
 
 fn check(source: &SourceFile) -> Resolved {
@@ -17,30 +19,44 @@ fn check(source: &SourceFile) -> Resolved {
             home: "/home/agent".to_owned(),
             working_directory: "/work".to_owned(),
             paths: &AsWritten,
-            files: &policy_lang::loader::NoFiles,
+            files: &files(),
         },
     )
+}
+
+/// Files that a fuzzed policy may come upon; some lead back.
+fn files() -> InMemory {
+    let files = [
+        ("a", "include \"b\" group a { use b filesystem { allow read \"/a\" } }"),
+        ("b", "include \"a\" group b { credentials { pass \"B\" } }"),
+        ("c", "policy \"c\" { within \"d\" filesystem { allow \"/\" } }"),
+        ("d", "policy \"d\" { unlock perf because \"d\" limit }"),
+    ];
+    InMemory(files.map(|(name, text)| (name.to_owned(), text.to_owned())).into())
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let source = SourceFile::from_bytes("fuzz.remit", bytes.to_vec());
     let resolved = check(&source);
+    let text = |file: FileId| &resolved.files[usize::from(file.0)].text;
     for found in &resolved.diagnostics {
-        let spans = found.secondary.iter().map(|label| label.span);
-        let spans = spans.chain(found.suggestion.iter().map(|suggestion| suggestion.span)).chain([found.span]);
-        for span in spans {
-            assert!(source.text.get(span.start..span.end).is_some(), "{found:?}");
+        let own = found.suggestion.iter().map(|suggestion| suggestion.span).chain([found.span]);
+        let own = own.map(|span| (found.file, span));
+        let others = found.secondary.iter().map(|label| (label.file.unwrap_or(found.file), label.span));
+        for (file, span) in own.chain(others) {
+            assert!(text(file).get(span.start..span.end).is_some(), "{found:?}");
         }
     }
     let failed = resolved.diagnostics.iter().any(Diagnostic::is_error);
     assert_eq!(resolved.policy.is_none(), failed);
 
     let Some(policy) = resolved.policy else { return };
-    for rule in policy.rules.iter().filter(|rule| rule.origin != Origin::BuiltIn) {
+    let own = |rule: &&Rule| rule.layer == Some(LayerId::INNERMOST) && rule.via.is_none();
+    for rule in policy.rules.iter().filter(own) {
         let block = match &rule.subject {
-            Subject::File { .. } | Subject::Scratch { .. } => "filesystem",
+            Subject::File { .. } | Subject::Hide { .. } | Subject::Scratch { .. } => "filesystem",
             Subject::Network { .. } => "network",
-            Subject::Pass { .. } | Subject::Set { .. } => "credentials",
+            Subject::Pass { .. } | Subject::Set { .. } | Subject::Broker(_) => "credentials",
             Subject::Syscall { .. } | Subject::Identity(_) | Subject::Limit { .. } => "process",
             Subject::Everything => unreachable!("built in"),
         };
