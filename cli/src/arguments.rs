@@ -76,6 +76,9 @@ pub(crate) enum Command {
     /// Run a command within a policy (needs root)
     #[command(after_help = examples::RUN)]
     Run(Run),
+    /// Prove a policy on this host from inside a real run (needs root)
+    #[command(after_help = examples::VERIFY)]
+    Verify(Verify),
     /// Show what this kernel offers, what is missing, and what that costs
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
@@ -460,6 +463,28 @@ pub(crate) struct Run {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) instance: InstanceName,
+}
+
+/// `remit verify`.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Policy file
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: PathBuf,
+    #[command(flatten)]
+    pub(crate) bindings: Bindings,
+    /// Only probes whose name begins with this; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Print the names of the probes and try none
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Write the report to be signed off to a file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
+    /// Write for a person, as one document for a program, or for continuous integration
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: TestFormat,
 }
 
 /// `remit doctor`.

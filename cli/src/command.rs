@@ -16,6 +16,7 @@ mod learn;
 mod lsp;
 mod run;
 mod test;
+mod verify;
 mod why;
 
 use std::process::ExitCode;
@@ -29,7 +30,9 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let failed = match &cli.command {
         Command::Run(_) => exit::RUN_FAILED,
         // 1 is an answer.
-        Command::Test(_) | Command::Why(_) | Command::Diff(_) | Command::Guard(_) => exit::NO_ANSWER,
+        Command::Test(_) | Command::Verify(_) | Command::Why(_) | Command::Diff(_) | Command::Guard(_) => {
+            exit::NO_ANSWER
+        }
         _ => exit::FAILED,
     };
     let result = match cli.command {
@@ -38,6 +41,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments, cli.color),
         Command::Test(arguments) => test::run(&arguments, cli.color),
         Command::Guard(arguments) => guard::run(&arguments, cli.color),
+        Command::Verify(arguments) => verify::run(&arguments, cli.color),
         Command::Why(arguments) => why::run(&arguments, cli.color),
         Command::Diff(arguments) => diff::run(&arguments, cli.color),
         Command::Compile(arguments) => compile::run(&arguments, cli.color),

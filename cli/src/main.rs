@@ -17,6 +17,9 @@ fn main() -> ExitCode {
     if enforcer::launch::requested() {
         return enforcer::launch::main();
     }
+    if verify::requested() {
+        return verify::main();
+    }
     match arguments::parse() {
         Ok(cli) => command::dispatch(cli),
         Err(error) => {

@@ -18,6 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["guard", "test"],
     &["guard", "input"],
     &["run"],
+    &["verify"],
     &["doctor"],
     &["recover"],
     &["unload"],

@@ -20,6 +20,7 @@ const PAGES: &[&[&str]] = &[
     &["guard", "test"],
     &["guard", "input"],
     &["run"],
+    &["verify"],
     &["doctor"],
     &["recover"],
     &["unload"],
@@ -62,6 +63,10 @@ fn every_example_of_every_help_page_works() {
     std::os::unix::fs::symlink(guardrails, path.join("guardrails")).expect("linked");
     std::fs::write(path.join("review.remit"), remit::SMALL).expect("written");
     std::fs::write(path.join("more.remit"), TESTS).expect("written");
+    // `verify` asks for a key that is there.
+    let home = remit::folder();
+    std::fs::create_dir(home.path().join(".ssh")).expect("a folder");
+    std::fs::write(home.path().join(".ssh/id_ed25519"), "no key").expect("written");
     let instance = format!("help{}", std::process::id());
     let mut tried = 0;
     for page in PAGES.iter().copied() {
@@ -69,14 +74,14 @@ fn every_example_of_every_help_page_works() {
             .expect_code(0)
             .stdout;
         for example in help.lines().filter_map(|line| line.strip_prefix("  $ ")) {
-            sh(path, &isolated(example, &instance));
+            sh(path, home.path(), &isolated(example, &instance));
             tried += 1;
         }
     }
     assert!(tried >= 20, "only {tried} examples were found");
 }
 
-fn sh(directory: &Path, line: &str) {
+fn sh(directory: &Path, home: &Path, line: &str) {
     let binary = Path::new(env!("CARGO_BIN_EXE_remit")).parent().expect("a folder");
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").expect("a PATH"));
     let mut command = Command::new("sh");
@@ -84,6 +89,7 @@ fn sh(directory: &Path, line: &str) {
         .args(["-c", line])
         .current_dir(directory)
         .env("PATH", path)
+        .env("HOME", home)
         .env_remove("SUDO_UID");
     let output = command.output().expect("sh starts");
     assert!(

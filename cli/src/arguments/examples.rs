@@ -131,6 +131,19 @@ Examples:
   $ remit run build.remit --events events.jsonl -- ls
   $ remit run build.ron --quiet -- sh -c 'exit 0'";
 
+pub(super) const VERIFY: &str = "\
+Tries each boundary inside a run of the policy, and each line of its `test` blocks. A refusal counts when it has the \
+expected errno, is on record under the expected rule, a control succeeds beside it, and the same operation succeeds in a \
+throw-away run with that one control off. Nothing leaves the host: probes have a network namespace of their own.
+
+Exits 0 when everything is proved, 1 when something does not hold, 2 when it could not be shown.
+
+Examples:
+  $ remit verify build.remit
+  $ remit verify build.remit --only metadata --only socket:
+  $ remit verify build.remit --list
+  $ remit verify build.remit --report build.verified.json --format junit";
+
 pub(super) const DOCTOR: &str = "\
 Exits 0 when policies can be enforced on this host by this user, 1 when they cannot.
 
