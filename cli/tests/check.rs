@@ -393,3 +393,41 @@ fn every_code_is_in_a_text_that_was_reviewed() {
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn what_guardrails_say_reads_as_reviewed() {
+    let rego = r#"package g
+
+deny contains {"id": "owner", "message": "nobody owns this", "rule": rule.rule} if {
+	some rule in input.rules
+	rule.kind == "network"
+	not rule.built_in
+}
+
+exception contains {"id": "owner", "rule": rule.rule, "reason": "until the move", "owner": "web", "expires": "2999-12-31"} if {
+	some rule in input.rules
+	rule.label == "old"
+}
+
+warn contains "look twice"
+"#;
+    let policy = "policy \"p\" {
+    network {
+        allow connect tcp \"192.0.2.1:443\" label \"old\"
+        allow connect tcp \"192.0.2.2:443\"
+    }
+    process {
+        limit memory 1GiB, processes 64, wall 10m
+    }
+}
+";
+    let folder = folder(&[
+        ("p.remit", policy),
+        ("g/owners.rego", rego),
+        ("broken/a.rego", "package g\ndeny contains"),
+    ]);
+    let judged = check(folder.path(), &["p.remit", "--guardrails", "g"]).expect_code(1);
+    insta::assert_snapshot!("check_guardrails", judged.stdout);
+    let unjudged = check(folder.path(), &["p.remit", "--guardrails", "broken"]).expect_code(1);
+    insta::assert_snapshot!("check_guardrails_fail", unjudged.stdout);
+}
