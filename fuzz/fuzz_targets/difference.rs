@@ -32,7 +32,7 @@ impl Bytes<'_> {
                 for _ in 0..1 + self.next() % 5 {
                     let names = ["a", "b", "**", "*", "?", "[a-c]*", "[!b]", "*a*", "*.b", ".a", "a*b"];
                     text.push('/');
-                    text.push_str(self.pick(&names));
+                    text.push_str(self.pick::<&str>(&names));
                 }
                 Subject::File {
                     accesses: vec![*self.pick(&[FileAccess::Read, FileAccess::Write])],
@@ -72,7 +72,7 @@ impl Bytes<'_> {
                 names: vec![(*self.pick(&["A", "AB", "*", "A*", "*B", "*A*", "A*B*"])).to_owned()],
             },
             _ => {
-                let mut set = SyscallSet::call(self.pick(&["ioctl", "getpid"]))?;
+                let mut set = SyscallSet::call(self.pick::<&str>(&["ioctl", "getpid"]))?;
                 for _ in 0..self.next() % 4 {
                     let (value, mask) = (u64::from(self.next()), u64::from(self.next()));
                     let comparison = match self.next() % 6 {
