@@ -217,3 +217,58 @@ fn the_list_needs_no_privilege_and_touches_nothing() {
     unique.dedup();
     assert_eq!(unique.len(), names.len(), "a name is there twice");
 }
+
+#[test]
+fn what_a_killed_one_left_the_next_removes() {
+    let Some(host) = host("verify-killed", &[]) else {
+        return;
+    };
+    let policy = remit::root().join("examples/quickstart/policy.remit");
+    let mut command = verify(&host, &policy);
+    let child = command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("remit starts");
+    let pid = child.id();
+    let running = host::Running(child);
+    let runs = format!("/run/verify-{pid}/runs");
+    eventually("a run of it", || {
+        fs::read_dir(&runs).is_ok_and(|mut runs| runs.next().is_some())
+    });
+    running.signal(Signal::KILL);
+    assert_eq!(running.code(), None);
+    eventually("the end of its probers", || {
+        host::processes(&format!("verify-{pid}")) == 0
+    });
+    let mut next = verify(&host, &policy);
+    remit::output(next.args(["--only", "environment"])).expect_code(0);
+    assert_nothing_is_left(pid);
+}
+
+#[test]
+fn a_policy_beneath_a_ceiling_is_flipped_in_every_layer() {
+    let Some(host) = host("verify-ceiling", &[]) else {
+        return;
+    };
+    let ceiling = r#"policy "ceiling" {
+        filesystem { allow read, execute "/usr" allow read, write "/var/tmp" forbid read "/usr/share" }
+        process { allow syscall @system-service }
+    }"#;
+    fs::write(host.beside("ceiling.remit"), ceiling).expect("a ceiling");
+    let policy = host.beside("inner.remit");
+    let inner = r#"policy "inner" {
+        within "ceiling.remit"
+        filesystem { allow read, execute "/usr" }
+        process { allow syscall @system-service }
+    }
+    test "shared" { read "/usr/share" is denied  read "/usr/bin/env" is allowed }"#;
+    fs::write(&policy, inner).expect("a policy");
+    let mut command = verify(&host, &policy);
+    command.args(["--only", "test:", "--only", "production", "--format", "json"]);
+    let report = remit::output(&mut command).expect_code(0).json();
+    let probe = probe(&report, "test:shared:1");
+    assert_eq!(probe["flipped"], "done");
+    let flip = probe["flip"].to_string();
+    assert!(flip.contains("without `forbid read"), "{flip}");
+}

@@ -38,6 +38,8 @@ pub enum Record {
     Due(Due),
     /// Nothing, and this says so.
     None(&'static str),
+    /// Nothing about this path, and this says so. A program that starts may be refused other things.
+    NoneAbout(String, &'static str),
     /// Nothing, because the file's own mode or owner refuses before the policy is asked. Holds where the same user is
     /// refused outside of a run too.
     OfTheFileItself,

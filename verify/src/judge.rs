@@ -233,6 +233,11 @@ fn fits(refusal: &Refusal, inside: &Seen, evidence: &Evidence) -> Option<Option<
             inside.refusals.iter().find(is).map(|event| Some(event.clone()))
         }
         Record::None(_) => inside.refusals.is_empty().then_some(None),
+        Record::NoneAbout(path, _) => {
+            let is_about = |event: &Recorded| is_about(&About::Path(path.clone()), event);
+            let of_the_start = |event: &Recorded| event.kind == "file" && !is_about(event);
+            inside.refusals.iter().all(of_the_start).then_some(None)
+        }
         Record::OfTheFileItself => {
             (inside.refusals.is_empty() && evidence.alone == Some(inside.outcome)).then_some(None)
         }
@@ -295,7 +300,7 @@ fn is_about(about: &About, event: &Recorded) -> bool {
 fn said(refusal: &Refusal, outcome: Outcome, event: Option<&Recorded>) -> String {
     match (event, &refusal.record) {
         (Some(event), Record::Due(due)) => format!("{outcome} by {}: {}", event.mechanism, due.named),
-        (_, Record::None(why)) => {
+        (_, Record::None(why) | Record::NoneAbout(_, why)) => {
             format!(
                 "{outcome} by {}, no record: {why}",
                 refusal.mechanisms.join(" or ")
@@ -312,7 +317,7 @@ fn wrong_reason(refusals: &[Refusal], inside: &Seen) -> String {
             let outcomes: Vec<String> = refusal.outcomes.iter().map(ToString::to_string).collect();
             let record = match &refusal.record {
                 Record::Due(due) => format!("on record under rule {:?}", due.rules),
-                Record::None(_) => "without a record".to_owned(),
+                Record::None(_) | Record::NoneAbout(..) => "without a record".to_owned(),
                 Record::OfTheFileItself => "outside of a run too".to_owned(),
             };
             format!(

@@ -24,7 +24,8 @@ pub const VARIABLE: &str = "REMIT_VERIFY_CANARY";
 const PLACES: [&str; 5] = ["/var/tmp", "/var/lib", "/srv", "/opt", "/home"];
 /// Lists what else was made.
 const PLACED: &str = "placed";
-const NOBODY: u32 = 65534;
+/// Nobody's, and not the user whom probers outside of a run are where the run is root's.
+const NOBODY: u32 = 65533;
 
 /// Why a verification cannot be carried out.
 #[derive(Debug, thiserror::Error)]

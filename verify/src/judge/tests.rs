@@ -163,6 +163,29 @@ fn what_must_leave_no_record_fails_with_one() {
 }
 
 #[test]
+fn a_program_that_starts_may_be_refused_other_files_and_not_itself() {
+    let mut probe = file_probe();
+    let program = "/srv/set-id".to_owned();
+    probe.operation = Operation::SetIdProgram {
+        path: program.clone(),
+    };
+    probe.expected = Expected::Refused(vec![Refusal {
+        outcomes: vec![Outcome::Errno(libc::EPERM)],
+        mechanisms: vec!["credentials"],
+        record: Record::NoneAbout(program, "it starts"),
+    }]);
+    let with = |path| Evidence {
+        inside: Some(seen(
+            Outcome::Errno(libc::EPERM),
+            vec![event("landlock-fs", 0, path)],
+        )),
+        ..good()
+    };
+    assert_eq!(judge(&probe, &with("/proc/1/maps")).verdict, Verdict::Proved);
+    assert_eq!(judge(&probe, &with("/srv/set-id")).verdict, Verdict::Failed);
+}
+
+#[test]
 fn a_call_is_refused_by_the_filter_or_not_at_all() {
     let mut probe = file_probe();
     probe.operation = Operation::call("ptrace", [0; 6]).unwrap();

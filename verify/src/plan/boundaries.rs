@@ -298,7 +298,10 @@ fn privileges(subject: Subject<'_>, facts: &Facts, controls: &Controls) -> Vec<P
             },
             eperm,
             "credentials",
-            Record::None("the program starts, as the run's own user: no_new_privs and nosuid"),
+            Record::NoneAbout(
+                facts.set_id_program.clone(),
+                "the program starts, as the run's own user: no_new_privs and nosuid",
+            ),
             false,
         ),
     ];
