@@ -125,6 +125,30 @@ fn a_control_that_is_missing_is_found() {
     );
 }
 
+/// A glob is matched when a run starts. The policy permits that, and says in a test what then does not hold.
+#[test]
+fn a_control_that_does_not_hold_on_this_host_is_found() {
+    let Some(host) = host("verify-broken", &[]) else {
+        return;
+    };
+    host.file("sub/other", "");
+    host::set_mode(&host.work(), 0o777);
+    host::set_mode(&host.work().join("sub"), 0o777);
+    let work = host.work().display().to_string();
+    let policy = host.policy(
+        &format!("deny write \"{work}/**/.env\" because \"secrets are brokered\" permit degraded"),
+        &format!("}}\ntest \"secrets\" {{\n write \"{work}/sub/.env\" is denied"),
+    );
+    let mut command = verify(&host, &policy);
+    let outcome = remit::output(command.args(["--only", "test:", "--format", "json"])).expect_code(1);
+    let report = outcome.json();
+    let probe = probe(&report, "test:secrets:1");
+    assert_eq!(probe["verdict"], "failed");
+    let why = probe["why"].as_str().expect("why");
+    assert!(why.contains("it could be done"), "{probe:#}");
+    assert!(!host.work().join("sub/.env").exists(), "what was made is left");
+}
+
 #[test]
 fn what_is_not_there_is_not_proved() {
     let Some(host) = host("verify-absent", &[]) else {

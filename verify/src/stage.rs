@@ -1,5 +1,6 @@
 //! What a verification puts on the host, and takes off again: a folder of fixtures, an instance, worlds, a neighbour.
 
+mod events;
 mod run;
 mod world;
 
@@ -13,7 +14,8 @@ use enforcer::Instance;
 use policy_lang::policy::{Effect, FileAccess, Policy, Subject};
 use policy_lang::reference::{Access, decide};
 
-pub use run::{Neighbour, Ran, Recorded, during, outcome};
+pub use events::Recorded;
+pub use run::{Neighbour, Ran, during, outcome};
 pub use world::World;
 
 use crate::plan::Facts;

@@ -8,15 +8,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use artifact::Artifact;
-use rustix::process::{Pid, Signal};
-use serde::Deserialize;
-use serde_json::Value;
-
+use super::events::Recorded;
 use super::{Stage, VARIABLE, VerifyError, World, host};
 use crate::operation::{Operation, Outcome};
 use crate::prober::{Answer, FLAG, Task, Tried};
 use crate::sys;
+use artifact::Artifact;
+use rustix::process::{Pid, Signal};
 
 /// One answer takes less; the first has to wait for a policy to be compiled and programs to be loaded.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,25 +30,6 @@ pub struct Ran {
     pub user: Option<(u32, u32)>,
     /// What was left behind was alive at the end of the prober, and after it.
     pub daemon: Option<(bool, bool)>,
-}
-
-/// A refusal on record.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// Its number in the run.
-    pub seq: u64,
-    /// Microseconds since 1970.
-    pub time: u64,
-    /// Its kind.
-    pub kind: String,
-    /// Who refused.
-    pub mechanism: String,
-    /// The rule.
-    pub rule: Option<u64>,
-    /// Rule and place, for people.
-    pub shown: String,
-    /// As recorded.
-    pub details: Value,
 }
 
 /// Another run, alive as long as this is.
@@ -101,7 +80,7 @@ impl Stage {
         let alive = processes(&token).len() > 1;
         talk.finish()?;
         let still = !processes(&token).is_empty();
-        let mut ran = read_events(&events).map_err(host("read the run's events"))?;
+        let mut ran = super::events::read(&events).map_err(host("read the run's events"))?;
         ran.tried = tried;
         ran.daemon = operations.contains(&Operation::Daemon).then_some((alive, still));
         Ok(ran)
@@ -335,65 +314,6 @@ pub(super) fn end_all(token: &str) {
     }
 }
 
-#[derive(Deserialize)]
-struct Line {
-    seq: u64,
-    time: String,
-    kind: String,
-    effect: Option<String>,
-    mechanism: Option<String>,
-    rule: Option<Value>,
-    details: Value,
-}
-
-fn read_events(path: &Path) -> std::io::Result<Ran> {
-    let mut ran = Ran::default();
-    for line in fs::read_to_string(path)?.lines() {
-        let event: Line = serde_json::from_str(line)?;
-        if event.kind == "run-started" {
-            let number = |name: &str| event.details.get(name)?.as_u64()?.try_into().ok();
-            ran.user = number("uid").zip(number("gid"));
-        }
-        if matches!(event.effect.as_deref(), Some("deny" | "forbid" | "ask")) {
-            let text = |name: &str| event.rule.as_ref()?.get(name)?.as_str();
-            ran.refusals.push(Recorded {
-                seq: event.seq,
-                time: microseconds(&event.time)
-                    .ok_or_else(|| std::io::Error::other("an event has no time"))?,
-                kind: event.kind,
-                mechanism: event.mechanism.unwrap_or_default(),
-                rule: event.rule.as_ref().and_then(|rule| rule.get("id")?.as_u64()),
-                shown: format!(
-                    "{} ({})",
-                    text("text").unwrap_or("no rule"),
-                    text("location").unwrap_or("?")
-                ),
-                details: event.details,
-            });
-        }
-    }
-    Ok(ran)
-}
-
-/// RFC 3339 in UTC, as events have it, as microseconds since 1970.
-fn microseconds(text: &str) -> Option<u64> {
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let seconds = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
-    // Days of the civil calendar, counted from the first of March.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    let days = days.checked_sub(719_468)?;
-    let micros = text
-        .get(20..26)
-        .map_or(Some(0), |fraction| fraction.parse::<u64>().ok())?;
-    Some((days * 86_400 + seconds) * 1_000_000 + micros)
-}
-
 /// What was on record while one operation was tried. The kernel's stamps are up to a tick early.
 #[must_use]
 pub fn during(ran: &Ran, tried: &Tried) -> Vec<Recorded> {
@@ -415,24 +335,5 @@ pub fn outcome(ran: &Ran, operation: &Operation, tried: &Tried) -> Outcome {
         (Operation::Daemon, Some((true, true)), Outcome::Done) => Outcome::Done,
         (Operation::Daemon, _, Outcome::Done) => Outcome::Silent,
         (_, _, outcome) => outcome,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_of_events_are_read() {
-        assert_eq!(microseconds("1970-01-01T00:00:00.000001000Z"), Some(1));
-        assert_eq!(
-            microseconds("2000-03-01T00:00:00.000000000Z"),
-            Some(951_868_800_000_000)
-        );
-        assert_eq!(
-            microseconds("2026-11-30T18:54:01.078000000Z"),
-            Some(1_796_064_841_078_000)
-        );
-        assert_eq!(microseconds("yesterday"), None);
     }
 }
