@@ -174,6 +174,18 @@ fn refused(probe: &Probe, refusals: &[Refusal], inside: &Seen, evidence: &Eviden
         (_, Some(Ok(seen))) if passed(&probe.operation, seen) => {
             judged(Verdict::Proved, said(refusal, outcome, event.as_ref()))
         }
+        // Two controls, one behind the other: the first was on record, and is gone; the second is no part of the policy.
+        (Flip::Opened { .. }, Some(Ok(seen)))
+            if event.is_some() && seen.refusals.is_empty() && evidence.alone == Some(seen.outcome) =>
+        {
+            judged(
+                Verdict::Proved,
+                format!(
+                    "{}; with it off the file's own mode or owner refuses, as it does outside of a run",
+                    said(refusal, outcome, event.as_ref())
+                ),
+            )
+        }
         (Flip::Outside { .. }, Some(Ok(seen))) if is_lacking(seen.outcome) => judged(
             Verdict::Proved,
             format!(

@@ -32,7 +32,8 @@ pub struct Evidence {
     pub flipped: Option<Result<Seen, String>>,
     /// What was switched off.
     pub changes: Vec<String>,
-    /// The same, outside of a run, as the run's user. Only for what was refused without a record.
+    /// The same, outside of a run, as the run's user. Only for what was refused without a record, with the control on
+    /// or off.
     pub alone: Option<Outcome>,
 }
 
@@ -243,7 +244,11 @@ fn outside_runs(
                 return false;
             };
             let unrecorded = found.inside.as_ref().is_some_and(|seen| seen.refusals.is_empty());
-            unrecorded && may_be_the_files_own(probe)
+            let still = found
+                .flipped
+                .as_ref()
+                .is_some_and(|seen| seen.as_ref().is_ok_and(|seen| seen.refusals.is_empty()));
+            (unrecorded || still) && may_be_the_files_own(probe)
         })
         .collect();
     let seen = tried_outside(plan, stage, worlds, Some(unprivileged), &silent)?;

@@ -145,6 +145,22 @@ fn a_file_that_refuses_by_itself_counts_only_when_it_does_so_outside_too() {
 }
 
 #[test]
+fn behind_a_recorded_refusal_the_file_may_refuse_by_itself() {
+    let eacces = Outcome::Errno(libc::EACCES);
+    let mut evidence = good();
+    evidence.flipped = Some(Ok(seen(eacces, Vec::new())));
+    assert_eq!(verdict(&evidence), Verdict::Failed);
+    evidence.alone = Some(eacces);
+    assert_eq!(verdict(&evidence), Verdict::Proved);
+    // Not where something of the run still refuses, and not without the first one's record.
+    evidence.flipped = Some(Ok(seen(eacces, vec![event("landlock-fs", 0, "/srv/secret")])));
+    assert_eq!(verdict(&evidence), Verdict::Failed);
+    evidence.flipped = Some(Ok(seen(eacces, Vec::new())));
+    evidence.inside = Some(seen(eacces, Vec::new()));
+    assert_eq!(verdict(&evidence), Verdict::Failed);
+}
+
+#[test]
 fn what_must_leave_no_record_fails_with_one() {
     let mut probe = file_probe();
     probe.expected = Expected::Refused(vec![Refusal {
