@@ -221,7 +221,7 @@ pub(crate) fn artifact(
 /// Whatever a policy is made from has to be in the place's name or seen by the witness.
 ///
 /// # Errors
-/// As for [`artifact`].
+/// As for [`artifact()`].
 pub(crate) fn artifact_again(
     path: &Path,
     bindings: &Bindings,

@@ -1,7 +1,7 @@
 //! What is legal and still worth a second look, and what a ceiling refuses.
 //!
 //! The resolver says whether a policy has a meaning; this says whether it is one that a security team would sign. Each
-//! family of findings is a module with one function from [`Context`] to diagnostics. All of it is pure. A finding is
+//! family of findings is a module with one function from `Context` to diagnostics. All of it is pure. A finding is
 //! shown by a witness wherever there is one: an access that [`decide`](policy_lang::reference::decide) allows.
 //!
 //! No family compares every rule with every other: they walk the directories above a path, the prefixes above an
@@ -36,7 +36,7 @@ use context::Context;
 /// What checking needs besides the policy.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// The files the policy was read from, as [`FileId`](policy_lang::source::FileId) counts them. Findings point into them.
+    /// The files the policy was read from, as [`FileId`] counts them. Findings point into them.
     pub files: &'a [SourceFile],
     /// What `~` stands for.
     pub home: &'a str,

@@ -1,8 +1,8 @@
 //! What a policy allows that another does not: exactly, with an access that shows each difference.
 //!
 //! The accesses fall into finitely many classes that no rule of either policy tells apart. Each domain walks its classes
-//! ([`files`], [`network`], [`environment`], [`syscalls`]), and each class is decided on both sides as the reference does it.
-//! What no access shows (limits, the identity, brokers and the like) is compared one by one in [`settings`].
+//! (`files`, `network`, `environment`, `syscalls`), and each class is decided on both sides as the reference does it.
+//! What no access shows (limits, the identity, brokers and the like) is compared one by one in `settings`.
 //!
 //! Differences are gathered by the pair of rules that decide: a rule that was widened is one [`Change`], however many places
 //! that concerns. Labels, positions, names and the order of rules do not matter.
