@@ -28,6 +28,9 @@ pub(super) struct Gathered<'a> {
     undecided: Vec<Undecided>,
 }
 
+/// Looks at rules for the sake of their names alone.
+const ASKED_MAX: usize = 100_000;
+
 impl<'a> Gathered<'a> {
     pub(super) fn new(view: &'a View<'a>, old: &'a Policy, new: &'a Policy) -> Self {
         Self {
@@ -46,8 +49,12 @@ impl<'a> Gathered<'a> {
         let (old, new) = (self.old, self.new);
         let mut index: HashMap<Key, usize> = HashMap::new();
         let mut merged: Vec<Change> = Vec::new();
+        // Walking lets go of rules that no longer matter for the outcome, the one to be named among them. Asking the
+        // reference costs a look at every rule for every change.
+        let rules = old.rules.len().saturating_add(new.rules.len());
+        let ask = self.changes.len().saturating_mul(rules) <= ASKED_MAX;
         for (mut change, is_named) in self.changes {
-            if !is_named {
+            if ask || !is_named {
                 change.before.rule = decide(old, &change.witness).rule;
                 change.after.rule = decide(new, &change.witness).rule;
             }

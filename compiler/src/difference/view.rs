@@ -221,7 +221,14 @@ fn say(sayings: &mut Vec<Saying>, cell: u16, rule: &Rule) {
     match sayings.iter_mut().find(|saying| saying.cell == cell) {
         None => sayings.push(new),
         Some(old) if new.effect > old.effect => *old = new,
-        Some(old) if new.effect == old.effect && new.rule < old.rule => *old = new,
+        // A scratch directory hides the host's, whichever rule is written first.
+        Some(old) if new.effect == old.effect => {
+            let is_private = old.is_private || new.is_private;
+            if new.rule < old.rule {
+                *old = new;
+            }
+            old.is_private = is_private;
+        }
         Some(_) => {}
     }
 }
